@@ -1,0 +1,30 @@
+"""The seam between deciding and computing."""
+
+from typing import Protocol
+
+from engine.batch import Batch
+from engine.step_result import StepResult
+
+
+class Backend(Protocol):
+    """Computes batches: a real model, a cost model of one, or a checker.
+
+    A batch handed to `execute` is never empty. A backend sees no scheduling state and no output length to come.
+    """
+
+    @property
+    def num_blocks(self) -> int:
+        """KV blocks that the backend has found (real) or models (simulated)."""
+        ...
+
+    def execute(self, batch: Batch) -> StepResult:
+        """Compute every row; the KV of all rows is written before any row's attention reads it.
+
+        Raises:
+            BackendError: nothing of the batch can be trusted.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back processes and memory; idempotent."""
+        ...

@@ -1,0 +1,38 @@
+"""How much work one step holds, in the numbers that decide how long it takes."""
+
+from typing import NamedTuple
+
+
+class StepShape(NamedTuple):
+    """Size of one batch. A row with one token is a decode row, whatever it computes; any other row is a prefill row.
+
+    `context` of a row is the number of tokens that its last query token attends to, itself included.
+
+    Attributes:
+        num_prefill_tokens: query tokens of prefill rows.
+        num_prefill_seqs: prefill rows.
+        prefill_qk: over prefill rows, sum of (query tokens x context): attention work before the causal cut.
+        prefill_qq: over prefill rows, sum of (query tokens squared): with `prefill_qk` it gives the exact causal work,
+            qk - (qq - q) / 2 query-key pairs.
+        max_query: most query tokens of one row.
+        max_context: largest context of one row.
+        num_decode_seqs: decode rows.
+        decode_context: over decode rows, sum of context.
+        num_sampled: rows that yield a token.
+        num_new_blocks: blocks handed out for this batch, hits not counted.
+        num_admitted: requests that got their blocks in this batch, resumed ones included.
+        num_released: requests that left (finished, aborted, failed, preempted) since the batch before.
+    """
+
+    num_prefill_tokens: int
+    num_prefill_seqs: int
+    prefill_qk: int
+    prefill_qq: int
+    max_query: int
+    max_context: int
+    num_decode_seqs: int
+    decode_context: int
+    num_sampled: int
+    num_new_blocks: int
+    num_admitted: int
+    num_released: int
