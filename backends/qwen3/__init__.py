@@ -1,0 +1,1 @@
+"""Dense Qwen3 on PyTorch: the backend that really computes."""
