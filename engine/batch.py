@@ -43,7 +43,7 @@ class Batch:
         first_positions: position (from 0) of the first token that the row computes.
         num_tokens: tokens that the row computes, at positions first .. first + n - 1.
         samples: whether the row's last token is the last one known, so that it yields a new token.
-        new_blocks: (row, block ids appended to its table) of rows that grew; an admitted row's table is in `admitted`.
+        new_blocks: (request id, block ids appended to its table) of rows that grew; `admitted` has whole tables.
         admitted: requests that get their blocks in this batch, in admission order.
         preempted: requests that this step preempted, in order.
         released: requests whose backend state can go: ended or preempted since the last batch that had rows. An id
@@ -57,7 +57,7 @@ class Batch:
     first_positions: tuple[int, ...]
     num_tokens: tuple[int, ...]
     samples: tuple[bool, ...]
-    new_blocks: tuple[tuple[int, tuple[int, ...]], ...]
+    new_blocks: tuple[tuple[str, tuple[int, ...]], ...]
     admitted: tuple[Admission, ...]
     preempted: tuple[str, ...]
     released: tuple[str, ...]

@@ -18,4 +18,4 @@ class BackendError(EngineError, RuntimeError):
 
 
 class NoProgressError(EngineError, RuntimeError):
-    """A policy scheduled nothing although work is waiting that would fit."""
+    """A policy scheduled nothing although requests wait or run, and would do so again."""

@@ -1,0 +1,80 @@
+"""Turns a finished draft into the frozen `Batch`."""
+
+from engine.batch import Admission, Batch
+from engine.draft import Admitted, Draft
+from engine.ended import Ended
+from engine.running_set import RunningSet
+from engine.step_shape import StepShape
+
+Columns = tuple[tuple[str, ...], tuple[int, ...], tuple[bool, ...]]
+
+
+def assemble(
+    step: int, draft: Draft, running: RunningSet, released: tuple[str, ...], ended: tuple[Ended, ...]
+) -> Batch:
+    """Make the batch of one step.
+
+    Args:
+        step: number of the schedule call.
+        draft: what the policy decided.
+        running: the running set, which keeps the columns of an unchanged decode batch.
+        released: requests whose backend state can go.
+        ended: requests that failed while the draft was made.
+    """
+    request_ids, num_tokens, samples = running.decode_columns() if draft.is_decode_of_all else _columns(draft)
+    first_positions = tuple([seq.num_computed_tokens for seq in draft.rows])
+    return Batch(
+        step=step,
+        request_ids=request_ids,
+        first_positions=first_positions,
+        num_tokens=num_tokens,
+        samples=samples,
+        new_blocks=tuple([(seq.request_id, ids) for seq, ids in draft.new_blocks.items()]),
+        admitted=tuple([_admission(admitted) for admitted in draft.admitted]),
+        preempted=tuple([seq.request_id for seq in draft.preempted]),
+        released=released,
+        ended=ended,
+        shape=_shape(draft, first_positions, num_tokens, sum(samples), len(released)),
+    )
+
+
+def _columns(draft: Draft) -> Columns:
+    ids = tuple([seq.request_id for seq in draft.rows])
+    samples = tuple([seq.num_remaining == count for seq, count in draft.rows.items()])
+    return ids, tuple(draft.rows.values()), samples
+
+
+def _admission(admitted: Admitted) -> Admission:
+    seq = admitted.seq
+    return Admission(
+        request_id=seq.request_id,
+        prompt=seq.request.prompt,
+        params=seq.request.params,
+        output_ids=tuple(seq.output_ids),
+        block_table=admitted.block_table,
+        num_hit_tokens=admitted.num_hit_tokens,
+        is_resumed=admitted.is_resumed,
+    )
+
+
+def _shape(
+    draft: Draft, firsts: tuple[int, ...], counts: tuple[int, ...], num_sampled: int, num_released: int
+) -> StepShape:
+    chunks = [] if draft.is_decode_of_all else [(first, n) for first, n in zip(firsts, counts, strict=True) if n > 1]
+    num_decodes = len(firsts) - len(chunks)
+    return StepShape(
+        num_prefill_tokens=sum([n for _, n in chunks]),
+        num_prefill_seqs=len(chunks),
+        prefill_qk=sum([n * (first + n) for first, n in chunks]),
+        prefill_qq=sum([n * n for _, n in chunks]),
+        max_query=max(counts, default=0),
+        max_context=max(max(firsts, default=0) + 1, max([first + n for first, n in chunks], default=0))
+        if firsts
+        else 0,
+        num_decode_seqs=num_decodes,
+        decode_context=sum(firsts) - sum([first for first, _ in chunks]) + num_decodes,
+        num_sampled=num_sampled,
+        num_new_blocks=draft.num_new_blocks,
+        num_admitted=len(draft.admitted),
+        num_released=num_released,
+    )

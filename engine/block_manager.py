@@ -1,0 +1,177 @@
+"""Owns the KV blocks: who holds which, which are free, and which content can be found in them."""
+
+from collections.abc import Iterable
+
+from engine.free_list import FreeList
+from engine.key_index import KeyIndex
+from engine.rules import Rules
+from engine.sequence import Sequence
+
+
+class BlockManager:
+    """Hands out blocks and finds prefixes that are already in one.
+
+    A block is free or held by as many tables as its count says. A freed block keeps its key, and can be hit, until it
+    is handed out again. Nothing changes unless a whole request is known to fit.
+    """
+
+    def __init__(self, num_blocks: int, block_size: int, rules: Rules) -> None:
+        """Start with all blocks free.
+
+        Args:
+            num_blocks: size of the pool.
+            block_size: tokens in a block.
+            rules: when keys are registered, what becomes of duplicates, and the order of reuse.
+        """
+        self.num_blocks = num_blocks
+        self.block_size = block_size
+        self._rules = rules
+        self._free = FreeList(num_blocks)
+        self._index = KeyIndex(rules.keep_duplicates)
+        self._num_holders = [0] * num_blocks
+        self._key: list[int | None] = [None] * num_blocks
+
+    @property
+    def num_free(self) -> int:
+        """Blocks that nobody holds, with or without content that can be hit."""
+        return len(self._free)
+
+    def blocks_for(self, num_tokens: int) -> int:
+        """Blocks that hold `num_tokens` tokens."""
+        return -(-num_tokens // self.block_size)
+
+    def find_hits(self, seq: Sequence) -> list[int]:
+        """Cached blocks that hold the start of a sequence; nothing is taken.
+
+        At least the last token is left to compute, since a step without a query token yields no logits.
+        """
+        if not self._rules.prefix_caching:
+            return []
+        limit = (seq.num_tokens - 1) // self.block_size
+        self._extend_keys(seq, limit)
+        hits = []
+        find = self._index.find
+        for key in seq.keys[:limit]:
+            block_id = find(key)
+            if block_id is None:
+                break
+            hits.append(block_id)
+        return hits
+
+    def has_room(self, hits: list[int], num_tokens: int, num_reserved: int = 0) -> bool:
+        """Whether a table of `hits` and new blocks for `num_tokens` can be had while `num_reserved` blocks stay free.
+
+        Hits that lie in the free list count as needed: taking them makes them unavailable.
+        """
+        num_new = max(0, self.blocks_for(num_tokens) - len(hits))
+        if num_new + num_reserved > len(self._free):
+            return False
+        return num_new + num_reserved + sum(self._num_holders[block] == 0 for block in hits) <= len(self._free)
+
+    def allocate(self, seq: Sequence, hits: list[int], num_tokens: int) -> None:
+        """Give a sequence without blocks its hits and new blocks for `num_tokens`; `has_room` has said yes."""
+        assert not seq.block_table, f"{seq!r} has blocks already"
+        holders = self._num_holders
+        for block_id in hits:
+            if holders[block_id] == 0:
+                self._free.remove(block_id)
+            holders[block_id] += 1
+        seq.block_table = [*hits, *self._take(max(0, self.blocks_for(num_tokens) - len(hits)))]
+        seq.num_registered = len(hits)
+        seq.num_computed_tokens = len(hits) * self.block_size
+        self._set_quiet(seq)
+
+    def extend(self, seq: Sequence, num_tokens: int) -> list[int] | None:
+        """Let a sequence's table cover `num_tokens`; returns the new blocks, or None (and no change) if too few."""
+        num_new = self.blocks_for(num_tokens) - len(seq.block_table)
+        if num_new <= 0:
+            return []
+        if num_new > len(self._free):
+            return None
+        taken = self._take(num_new)
+        seq.block_table += taken
+        self._set_quiet(seq)
+        return taken
+
+    def register(self, seq: Sequence, num_tokens: int) -> list[int]:
+        """Make the full blocks among the first `num_tokens` tokens findable; returns those that were not before."""
+        num_full = num_tokens // self.block_size
+        if num_full <= seq.num_registered or not self._rules.prefix_caching:
+            return []
+        self._extend_keys(seq, num_full)
+        fresh = seq.block_table[seq.num_registered : num_full]
+        for block_id, key in zip(fresh, seq.keys[seq.num_registered : num_full], strict=True):
+            self._key[block_id] = key
+            self._index.add(key, block_id)
+        seq.num_registered = num_full
+        self._set_quiet(seq)
+        return fresh
+
+    def unregister(self, block_ids: Iterable[int]) -> None:
+        """Forget the content of blocks: it was never computed, or cannot be trusted."""
+        for block_id in block_ids:
+            key = self._key[block_id]
+            if key is not None:
+                self._index.discard(key, block_id)
+                self._key[block_id] = None
+
+    def extend_decodes(self, seqs: list[Sequence]) -> list[tuple[Sequence, int]] | None:
+        """`extend` many decoding sequences by a token: the same blocks in the same order, or None and no change.
+
+        Args:
+            seqs: those with `num_computed_tokens >= quiet_until`; no other needs anything.
+        """
+        block_size = self.block_size
+        full = [seq for seq in seqs if seq.num_computed_tokens == len(seq.block_table) * block_size]
+        if len(full) > len(self._free):
+            return None
+        blocks = self._take(len(full))
+        for seq, block_id in zip(full, blocks, strict=True):
+            seq.block_table.append(block_id)
+            self._set_quiet(seq)
+        return list(zip(full, blocks, strict=True))
+
+    def register_decodes(self, seqs: list[Sequence]) -> dict[Sequence, list[int]]:
+        """`register` for many sequences that decode a token; returns the newly findable block of each with one."""
+        if not self._rules.prefix_caching:
+            return {}
+        fresh = {}
+        for seq in seqs:
+            if seq.num_computed_tokens + 1 == (seq.num_registered + 1) * self.block_size:
+                fresh[seq] = self.register(seq, seq.num_computed_tokens + 1)
+        return fresh
+
+    def release(self, seq: Sequence) -> None:
+        """Take a sequence's blocks back, the last one first, so that a prefix outlives what follows it."""
+        for block_id in reversed(seq.block_table):
+            assert self._num_holders[block_id] > 0, f"block {block_id} is freed more often than it was taken"
+            self._num_holders[block_id] -= 1
+            if self._num_holders[block_id] == 0:
+                self._put_back(block_id)
+        seq.block_table = []
+        seq.num_registered = seq.num_computed_tokens = seq.quiet_until = 0
+
+    def _put_back(self, block_id: int) -> None:
+        if self._rules.reuse_unkeyed_first and self._key[block_id] is None:
+            self._free.put_first(block_id)
+        else:
+            self._free.put_last(block_id)
+
+    def _take(self, count: int) -> list[int]:
+        taken = [self._free.take() for _ in range(count)]
+        for block_id in taken:
+            self._num_holders[block_id] = 1
+            if self._key[block_id] is not None:
+                self.unregister((block_id,))
+        return taken
+
+    def _extend_keys(self, seq: Sequence, num_blocks: int) -> None:
+        if len(seq.keys) < num_blocks:
+            seq.request.prompt.extend_keys(seq.keys, seq.output_ids, self.block_size, num_blocks)
+
+    def _set_quiet(self, seq: Sequence) -> None:
+        # A decode at position p needs a new block when p reaches the capacity, and fills (and registers) a block
+        # when p + 1 reaches the end of the first unregistered one.
+        capacity = len(seq.block_table) * self.block_size
+        next_full = (seq.num_registered + 1) * self.block_size
+        seq.quiet_until = min(capacity, next_full - 1) if self._rules.prefix_caching else capacity

@@ -1,0 +1,202 @@
+"""Offline use: prompts in, outputs out, on any backend."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import compress
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from engine.backend import Backend
+from engine.batch import Batch
+from engine.ended import Ended
+from engine.errors import BackendError, RequestError, SettingError
+from engine.limits import Limits
+from engine.policies.vllm import VllmPolicy
+from engine.policy import Policy
+from engine.request import Request
+from engine.request_output import RequestOutput
+from engine.sampling_params import SamplingParams
+from engine.scheduler import Scheduler
+from engine.step_result import StepResult
+from engine.token_prompt import TokenPrompt
+from engine.tokenizer import Tokenizer
+
+PromptLike = str | Sequence[int]
+OnStep = Callable[[Batch, StepResult], None]
+
+
+class Progress(NamedTuple):
+    """What one step brought: the new token of each request that got one, and the requests that ended."""
+
+    new_tokens: Mapping[str, int]
+    ended: tuple[Ended, ...]
+
+
+class LLM:
+    """The engine without a clock: requests are served as fast as the backend goes."""
+
+    def __init__(
+        self, backend: Backend, tokenizer: Tokenizer | None = None, *, policy: Policy | None = None, **limits: int
+    ) -> None:
+        """Put the scheduler before a backend.
+
+        Args:
+            backend: computes the batches.
+            tokenizer: needed for prompts and outputs as text, and to end at the model's end tokens.
+            policy: how to schedule; `VllmPolicy()` by default.
+            **limits: the fields of `Limits`; `block_size` must be the backend's.
+
+        Raises:
+            SettingError: a limit is unknown or out of range.
+        """
+        unknown = sorted(set(limits) - set(Limits.__slots__))
+        if unknown:
+            raise SettingError(f"Unknown setting {', '.join(unknown)}; known: {', '.join(Limits.__slots__)}.")
+        self._backend = backend
+        self._tokenizer = tokenizer
+        end_ids = tokenizer.end_token_ids if tokenizer else frozenset()
+        self._scheduler = Scheduler(Limits(**limits), backend.num_blocks, policy or VllmPolicy(), end_ids)
+        self._num_requests = 0
+
+    def generate(
+        self,
+        prompts: Sequence[PromptLike],
+        sampling_params: SamplingParams | Sequence[SamplingParams] | None = None,
+        on_step: OnStep | None = None,
+    ) -> list[RequestOutput]:
+        """Serve all prompts; the outputs come in the order of the prompts.
+
+        Args:
+            prompts: strings (with a tokenizer) or lists of token ids.
+            sampling_params: one for all, or one for each prompt.
+            on_step: called after each step, for progress.
+
+        Raises:
+            RequestError: a prompt cannot be served, or the lists do not match; nothing was queued.
+        """
+        requests = self._requests(prompts, sampling_params)
+        for request in requests:
+            self._scheduler.check(request)
+        for request in requests:
+            self._scheduler.add(request)
+        ended: dict[str, Ended] = {}
+        try:
+            while len(ended) < len(requests):
+                progress = self.step(on_step)
+                ended |= {each.request_id: each for each in progress.ended}
+        finally:
+            self._drop(requests, ended)
+        return [self._output(request, ended[request.request_id]) for request in requests]
+
+    def chat(
+        self, messages: Sequence[Mapping[str, str]], sampling_params: SamplingParams | None = None
+    ) -> RequestOutput:
+        """Answer a conversation, laid out by the model's chat template."""
+        return self.generate([self._need_tokenizer().chat(messages)], sampling_params)[0]
+
+    def stream(self, prompt: PromptLike, sampling_params: SamplingParams | None = None) -> Iterator[str]:
+        """Yield the output's text as it comes; no piece splits a character.
+
+        Raises:
+            RequestError: the prompt cannot be served.
+            BackendError: the request failed on the way.
+        """
+        decoder = self._need_tokenizer().decoder()
+        (request,) = self._requests([prompt], sampling_params)
+        self._scheduler.add(request)
+        ended: dict[str, Ended] = {}
+        try:
+            while request.request_id not in ended:
+                progress = self.step()
+                ended |= {each.request_id: each for each in progress.ended}
+                token_id = progress.new_tokens.get(request.request_id)
+                if token_id is not None and (piece := decoder.add(token_id)):
+                    yield piece
+        finally:
+            self._drop([request], ended)
+        if ended[request.request_id].status == "failed":
+            raise BackendError(ended[request.request_id].reason)
+        if piece := decoder.finish():
+            yield piece
+
+    def add_request(
+        self, prompt: PromptLike, sampling_params: SamplingParams | None = None, request_id: str | None = None
+    ) -> str:
+        """Queue one request for `step`; returns its id."""
+        (request,) = self._requests([prompt], sampling_params)
+        request = Request(request_id or request.request_id, request.prompt, request.params)
+        self._scheduler.add(request)
+        return request.request_id
+
+    def abort(self, request_id: str) -> Ended | None:
+        """End a request now; None if it is not live."""
+        return self._scheduler.abort(request_id)
+
+    @property
+    def has_unfinished(self) -> bool:
+        """Whether `step` has anything to do."""
+        return self._scheduler.has_unfinished
+
+    def step(self, on_step: OnStep | None = None) -> Progress:
+        """Schedule, execute, update; a batch that the backend cannot execute ends its requests and no others."""
+        batch = self._scheduler.schedule()
+        if not len(batch):
+            return Progress({}, batch.ended)
+        try:
+            result = self._backend.execute(batch)
+        except BackendError as error:
+            return Progress({}, (*batch.ended, *self._scheduler.fail(batch, str(error))))
+        ended = self._scheduler.update(batch, result)
+        if on_step:
+            on_step(batch, result)
+        new_tokens = dict(zip(compress(batch.request_ids, batch.samples), result.token_ids, strict=True))
+        return Progress(new_tokens, (*batch.ended, *ended))
+
+    def close(self) -> None:
+        """Close the backend."""
+        self._backend.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+        self.close()
+
+    def _requests(
+        self, prompts: Sequence[PromptLike], params: SamplingParams | Sequence[SamplingParams] | None
+    ) -> list[Request]:
+        if params is None or isinstance(params, SamplingParams):
+            params = [params or SamplingParams()] * len(prompts)
+        if len(params) != len(prompts):
+            raise RequestError(
+                f"There are {len(prompts)} prompts but {len(params)} sampling params; give one or as many."
+            )
+        token_ids = [self._encode(prompt) for prompt in prompts]
+        first = self._num_requests
+        self._num_requests += len(prompts)
+        return [
+            Request(f"request-{first + i}", TokenPrompt(ids), each)
+            for i, (ids, each) in enumerate(zip(token_ids, params, strict=True))
+        ]
+
+    def _encode(self, prompt: PromptLike) -> Sequence[int]:
+        return self._need_tokenizer().encode(prompt) if isinstance(prompt, str) else prompt
+
+    def _need_tokenizer(self) -> Tokenizer:
+        if self._tokenizer is None:
+            raise RequestError("There is no tokenizer; give LLM one, or use lists of token ids and `generate`.")
+        return self._tokenizer
+
+    def _drop(self, requests: Sequence[Request], ended: Mapping[str, Ended]) -> None:
+        for request in requests:
+            if request.request_id not in ended:
+                self._scheduler.abort(request.request_id)
+
+    def _output(self, request: Request, ended: Ended) -> RequestOutput:
+        return RequestOutput(
+            request_id=request.request_id,
+            prompt_token_ids=tuple(request.prompt.token_ids or ()),
+            token_ids=ended.output_ids,
+            text=self._tokenizer.decode(ended.output_ids) if self._tokenizer else None,
+            status=ended.status,
+            finish_reason=ended.reason,
+        )

@@ -1,0 +1,23 @@
+"""The seam between what can be done and what should be done next."""
+
+from typing import Protocol
+
+from engine.rules import Rules
+from engine.view import View
+
+
+class Policy(Protocol):
+    """Decides one step at a time.
+
+    A policy may also have an attribute `rules: Rules`; without one the defaults hold.
+    """
+
+    def select(self, view: View) -> None:
+        """Ask the view for everything that this step shall do; asking for nothing is legal while others can go on."""
+        ...
+
+
+def rules_of(policy: Policy) -> Rules:
+    """The rules that a policy names, else the defaults."""
+    rules = getattr(policy, "rules", None)
+    return rules if isinstance(rules, Rules) else Rules()

@@ -1,0 +1,255 @@
+"""Owns the queues: what waits, what runs, what ends."""
+
+from collections.abc import Mapping
+
+from engine.batch import Batch
+from engine.batch_assembly import assemble
+from engine.block_manager import BlockManager
+from engine.draft import Draft
+from engine.ended import Ended, EndStatus
+from engine.errors import BackendError, NoProgressError, RequestError, SettingError
+from engine.limits import Limits
+from engine.policy import Policy, rules_of
+from engine.request import Request
+from engine.running_set import RunningSet
+from engine.sequence import Sequence
+from engine.step_result import StepResult
+from engine.view import View
+from engine.waiting_queue import ArrivalQueue, PriorityQueue, WaitingQueue
+
+
+class Scheduler:
+    """Continuous batching over one pool of KV blocks.
+
+    Call `schedule`, execute the batch, call `update` with the result (or `fail` if there is none). `add` and `abort`
+    may come at any time, also while a batch is being executed.
+    """
+
+    def __init__(
+        self, limits: Limits, num_blocks: int, policy: Policy, end_token_ids: frozenset[int] = frozenset()
+    ) -> None:
+        """Start idle.
+
+        Args:
+            limits: sizes that hold for every policy.
+            num_blocks: KV blocks that the backend has.
+            policy: decides what each step does.
+            end_token_ids: tokens that end an output unless a request ignores them.
+
+        Raises:
+            SettingError: the settings cannot work together.
+        """
+        self.limits = limits
+        self.policy = policy
+        self._rules = rules_of(policy)
+        _check(limits, num_blocks, self._rules.chunked_prefill)
+        self.block_manager = BlockManager(num_blocks, limits.block_size, self._rules)
+        self._end_token_ids = end_token_ids
+        self._waiting: WaitingQueue = PriorityQueue() if self._rules.waiting_order == "priority" else ArrivalQueue()
+        self._running = RunningSet()
+        self._live: dict[str, Sequence] = {}
+        self._num_added = 0
+        self._num_stoppable = 0
+        self._step = 0
+        self._released: list[str] = []
+        self._draft = Draft()
+
+    @property
+    def num_waiting(self) -> int:
+        """Requests that wait for blocks."""
+        return len(self._waiting)
+
+    @property
+    def num_running(self) -> int:
+        """Requests that hold blocks and compute."""
+        return len(self._running)
+
+    @property
+    def has_unfinished(self) -> bool:
+        """Whether anything waits or runs."""
+        return bool(self._live)
+
+    def add(self, request: Request) -> None:
+        """Queue a request.
+
+        Raises:
+            RequestError: it can never be served, or its id is in use; nothing was queued.
+        """
+        self.check(request)
+        stop_at = min(request.prompt.num_tokens + request.params.max_tokens, self.limits.max_model_len)
+        end_ids = frozenset() if request.params.ignore_eos else self._end_token_ids
+        seq = Sequence(request, self._num_added, stop_at, request.params.stop_token_ids | end_ids)
+        self._num_added += 1
+        self._num_stoppable += bool(seq.stop_ids)
+        self._live[request.request_id] = seq
+        self._waiting.add(seq)
+
+    def abort(self, request_id: str) -> Ended | None:
+        """End a request now; None if it is not live (any more). A step that runs goes on, its result is ignored."""
+        seq = self._live.get(request_id)
+        if seq is None:
+            return None
+        self._draft.is_decode_of_all = False
+        return self._end(seq, "aborted", "abort")
+
+    def schedule(self) -> Batch:
+        """Plan the next step; a batch without rows is legal and is neither executed nor given to `update`.
+
+        Raises:
+            NoProgressError: the policy plans nothing, and would plan nothing if it were asked again.
+        """
+        draft = self._draft = Draft()
+        self.policy.select(View(self.limits, self._rules, self.block_manager, self._running, self._waiting, draft))
+        self._released += [seq.request_id for seq in (*draft.preempted, *draft.failed)]
+        if not (draft.rows or draft.preempted or draft.failed):
+            self._resolve_standstill(draft)
+        ended = tuple([self._close(seq, "failed", self._too_long(seq)) for seq in draft.failed])
+        batch = assemble(self._step, draft, self._running, tuple(self._released) if draft.rows else (), ended)
+        if draft.rows:
+            self._released.clear()
+        for admitted in draft.admitted:
+            admitted.seq.was_admitted = True
+        self._step += 1
+        return batch
+
+    def update(self, batch: Batch, result: StepResult) -> tuple[Ended, ...]:
+        """Take the tokens of an executed batch; returns the requests that have ended, failed ones first.
+
+        Raises:
+            BackendError: the result does not belong to the batch.
+        """
+        assert batch.step == self._step - 1, "update takes the batch that was scheduled last"
+        if len(result.token_ids) != batch.shape.num_sampled:
+            raise BackendError(
+                f"The backend returned {len(result.token_ids)} tokens for the {batch.shape.num_sampled} sampling rows "
+                f"of step {batch.step}; it must return one for each."
+            )
+        failed = self._fail_rows(result.failed) if result.failed else []
+        advance = self._advance_decodes if self._draft.is_decode_of_all else self._advance_rows
+        advanced = advance(batch, result.token_ids)
+        self._draft = Draft()
+        if self._rules.register_when == "computed":
+            self._register(advanced)
+        return (*failed, *self._end_complete(advanced))
+
+    def fail(self, batch: Batch, reason: str) -> tuple[Ended, ...]:
+        """End every row of a batch that the backend could not execute; all other requests live on."""
+        tokens = (0,) * batch.shape.num_sampled
+        return self.update(batch, StepResult(tokens, 0.0, 0.0, failed=dict.fromkeys(batch.request_ids, reason)))
+
+    def _advance_decodes(self, _: Batch, token_ids: tuple[int, ...]) -> list[Sequence]:
+        # One of the two loops that run for every token generated; `_advance_rows` gives the same result.
+        rows = list(self._draft.rows)
+        for seq, token_id in zip(rows, token_ids, strict=True):
+            seq.num_computed_tokens += 1
+            seq.output_ids.append(token_id)
+        return rows
+
+    def _advance_rows(self, batch: Batch, token_ids: tuple[int, ...]) -> list[Sequence]:
+        sampled = iter(token_ids)
+        rows = []
+        for (seq, count), samples in zip(self._draft.rows.items(), batch.samples, strict=True):
+            new_ids = [next(sampled)] if samples else []
+            if seq.is_live:
+                seq.num_computed_tokens += count
+                seq.output_ids += new_ids
+                rows.append(seq)
+        self._running.note_progress(rows)
+        return rows
+
+    def _register(self, rows: list[Sequence]) -> None:
+        for seq in rows:
+            if seq.num_computed_tokens > seq.quiet_until:
+                self.block_manager.register(seq, seq.num_computed_tokens)
+
+    def _end_complete(self, rows: list[Sequence]) -> list[Ended]:
+        # A sequence that has just sampled has computed all but its newest token, one in the middle of its prompt less.
+        reasons = {seq: "length" for seq in rows if seq.num_computed_tokens >= seq.stop_at - 1}
+        if self._num_stoppable:
+            reasons |= {seq: "stop" for seq in rows if seq.output_ids and seq.output_ids[-1] in seq.stop_ids}
+        return [self._end(seq, "finished", reasons[seq]) for seq in rows if seq in reasons] if reasons else []
+
+    def _fail_rows(self, reasons: Mapping[str, str]) -> list[Ended]:
+        """End the rows that failed, and those that hit a block which such a row should have filled in this step."""
+        draft = self._draft
+        draft.is_decode_of_all = False
+        failed = {seq: reasons[seq.request_id] for seq in draft.rows if seq.request_id in reasons}
+        queue = list(failed)
+        for seq in queue:
+            fresh = draft.registered.get(seq, [])
+            self.block_manager.unregister(fresh)
+            hit_by = [other for other in draft.holders_of(fresh) if other not in failed]
+            failed |= dict.fromkeys(hit_by, f"It shares blocks with {seq.request_id!r}, which failed: {failed[seq]}")
+            queue += hit_by
+        return [self._end(seq, "failed", reason) for seq, reason in failed.items() if seq.is_live]
+
+    def _end(self, seq: Sequence, status: EndStatus, reason: str) -> Ended:
+        (self._running if seq.is_running else self._waiting).remove(seq)
+        if seq.block_table:
+            self.block_manager.release(seq)
+            self._released.append(seq.request_id)
+        return self._close(seq, status, reason)
+
+    def _close(self, seq: Sequence, status: EndStatus, reason: str) -> Ended:
+        del self._live[seq.request_id]
+        seq.is_live = False
+        self._num_stoppable -= bool(seq.stop_ids)
+        return Ended(seq.request_id, status, reason, tuple(seq.output_ids))
+
+    def _resolve_standstill(self, draft: Draft) -> None:
+        """Nothing was planned: let a request fail that has outgrown the pool, or say that the policy is stuck."""
+        if not self._live:
+            return
+        stuck = next((seq for seq in self._waiting if self._outgrew_pool(seq)), None)
+        if len(self._running) or stuck is None:
+            raise NoProgressError(
+                f"The policy {type(self.policy).__name__} scheduled nothing in step {self._step} with "
+                f"{len(self._running)} running and {len(self._waiting)} waiting requests and "
+                f"{self.block_manager.num_free} of {self.block_manager.num_blocks} blocks free; it would stay like "
+                "this for ever."
+            )
+        self._waiting.remove(stuck)
+        draft.failed.append(stuck)
+
+    def _outgrew_pool(self, seq: Sequence) -> bool:
+        return self.block_manager.blocks_for(seq.num_tokens) > self.block_manager.num_blocks
+
+    def _too_long(self, seq: Sequence) -> str:
+        return (
+            f"It has grown to {seq.num_tokens} tokens, which need {self.block_manager.blocks_for(seq.num_tokens)} "
+            f"blocks of {self.limits.block_size}; the pool has {self.block_manager.num_blocks}."
+        )
+
+    def check(self, request: Request) -> None:
+        """What `add` checks, without adding.
+
+        Raises:
+            RequestError: the request can never be served, or its id is in use.
+        """
+        name, num_tokens, limits = request.request_id, request.prompt.num_tokens, self.limits
+        num_needed, num_blocks = self.block_manager.blocks_for(num_tokens), self.block_manager.num_blocks
+        if name in self._live:
+            raise RequestError(f"Request id {name!r} is in use; give each live request its own.")
+        if num_tokens < 1:
+            raise RequestError(f"The prompt of {name!r} is empty; give it at least one token.")
+        if num_tokens >= limits.max_model_len:
+            raise RequestError(
+                f"The prompt of {name!r} has {num_tokens} tokens; it must be shorter than max_model_len, "
+                f"{limits.max_model_len}."
+            )
+        if num_needed > num_blocks:
+            raise RequestError(
+                f"The prompt of {name!r} has {num_tokens} tokens, which need {num_needed} blocks of "
+                f"{limits.block_size}; the pool has {num_blocks} (num_blocks)."
+            )
+
+
+def _check(limits: Limits, num_blocks: int, chunked_prefill: bool) -> None:
+    if num_blocks < 1:
+        raise SettingError(f"num_blocks is {num_blocks}; the pool must have at least 1 block.")
+    if not chunked_prefill and limits.max_num_batched_tokens < limits.max_model_len:
+        raise SettingError(
+            f"Chunked prefill is off and max_num_batched_tokens is {limits.max_num_batched_tokens}, below "
+            f"max_model_len {limits.max_model_len}: a long prompt could never run. Raise the budget, lower the length "
+            "or allow chunks."
+        )

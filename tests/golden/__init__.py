@@ -1,0 +1,1 @@
+"""Replays decision traces recorded from published schedulers and compares every decision."""
