@@ -36,6 +36,11 @@ class BlockManager:
         """Blocks that nobody holds, with or without content that can be hit."""
         return len(self._free)
 
+    @property
+    def num_used(self) -> int:
+        """Blocks that somebody holds."""
+        return self.num_blocks - len(self._free)
+
     def blocks_for(self, num_tokens: int) -> int:
         """Blocks that hold `num_tokens` tokens."""
         return -(-num_tokens // self.block_size)

@@ -1,0 +1,24 @@
+"""The command line: `python -m sim`, or `twinserve`."""
+
+import typer
+
+from sim.explain_command import explain
+from sim.replay_command import replay
+
+app = typer.Typer(
+    help="Replay request traces on a serving engine, real or modelled.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=True,
+)
+app.command()(replay)
+app.command()(explain)
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

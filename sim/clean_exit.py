@@ -1,0 +1,32 @@
+"""Ends the program with a sentence instead of a traceback for what a user or a file can cause."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+
+@contextmanager
+def clean_exit() -> Iterator[None]:
+    """Print expected errors on stderr and exit with 2; leave faults of our own to show where they are.
+
+    Raises:
+        typer.Exit: an expected error, or an interrupt.
+    """
+    # Imported here: the command line's help must come without the rooms behind it.
+    from analysis.errors import AnalysisError
+    from backends.errors import RecordedStepsError, SheetError
+    from engine.errors import EngineError
+    from sim.errors import SimError
+    from traces.errors import TraceError
+
+    try:
+        yield
+    except (AnalysisError, EngineError, RecordedStepsError, SheetError, SimError, TraceError) as error:
+        message = str(error)
+        print(f"error: {message}" + ("" if message.endswith(".") else "."), file=sys.stderr)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        raise typer.Exit(130) from None

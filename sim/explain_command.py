@@ -1,0 +1,83 @@
+"""`python -m sim explain`: where the time of one step goes."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sim.clean_exit import clean_exit
+
+if TYPE_CHECKING:
+    from backends.simulated import Term
+    from engine import StepShape
+
+
+def explain(
+    model: Annotated[str, typer.Option(help="Model, by name or as a sheet file.")] = "Qwen3-8B",
+    gpu: Annotated[str, typer.Option(help="GPU, by name or as a sheet file.")] = "H200",
+    tp: Annotated[int, typer.Option(help="Tensor-parallel degree.")] = 1,
+    decode_seqs: Annotated[int, typer.Option(help="Sequences that decode one token.")] = 64,
+    decode_context: Annotated[int, typer.Option(help="Tokens that each of them attends to.")] = 1024,
+    prefill_seqs: Annotated[int, typer.Option(help="Prompt chunks.")] = 0,
+    prefill_tokens: Annotated[int, typer.Option(help="Tokens of each chunk.")] = 512,
+    prefill_context: Annotated[
+        int | None,
+        typer.Option(help="Tokens that the last token of a chunk attends to. [the chunk]", show_default=False),
+    ] = None,
+    eager: Annotated[bool, typer.Option(help="Run a decode step without a CUDA graph.")] = False,
+) -> None:
+    """Show each term of the roofline cost model for one step."""
+    with clean_exit():
+        from backends.graph_sizes import graph_for_rows, graph_sizes
+        from backends.simulated import RooflineModel, load_gpu_sheet, load_model_sheet
+
+        context = prefill_tokens if prefill_context is None else prefill_context
+        shape = _shape(decode_seqs, decode_context, prefill_seqs, prefill_tokens, context)
+        size = None if eager or prefill_seqs else graph_for_rows(graph_sizes(decode_seqs))[decode_seqs]
+        terms = RooflineModel(load_model_sheet(model), load_gpu_sheet(gpu), tp).explain(shape, size)
+        _print(terms, f"{model} on {tp} x {gpu}, uncalibrated", size)
+
+
+def _shape(decode_seqs: int, decode_context: int, prefill_seqs: int, tokens: int, context: int) -> "StepShape":
+    from engine import StepShape
+    from sim.errors import SimError
+
+    if min(decode_seqs, prefill_seqs) < 0 or decode_seqs + prefill_seqs == 0:
+        raise SimError(f"The step has {decode_seqs} decodes and {prefill_seqs} chunks; give at least one of either.")
+    if decode_context < 1 or (prefill_seqs and (tokens < 2 or context < tokens)):
+        raise SimError(
+            f"A decode attends to at least 1 token (here {decode_context}); a chunk has at least 2 (here {tokens}) and "
+            f"attends to no fewer than it has (here {context})."
+        )
+    return StepShape(
+        num_prefill_tokens=prefill_seqs * tokens,
+        num_prefill_seqs=prefill_seqs,
+        prefill_qk=prefill_seqs * tokens * context,
+        prefill_qq=prefill_seqs * tokens * tokens,
+        max_query=tokens if prefill_seqs else 1,
+        max_context=max(context if prefill_seqs else 0, decode_context if decode_seqs else 0),
+        num_decode_seqs=decode_seqs,
+        decode_context=decode_seqs * decode_context,
+        num_sampled=decode_seqs + prefill_seqs,
+        num_new_blocks=0,
+        num_admitted=0,
+        num_released=0,
+    )
+
+
+def _print(terms: "tuple[Term, ...]", title: str, graph_size: int | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    total_s = sum(term.time_s for term in terms)
+    table = Table(title=f"{title}: {'eager' if graph_size is None else f'graph of {graph_size} rows'}")
+    for name in ("term", "count", "GFLOP", "MB", "us", "%", "limited by"):
+        table.add_column(name, justify="left" if name in ("term", "limited by") else "right")
+    for term in terms:
+        if term.time_s or term.count:
+            sizes = (f"{term.count:g}", f"{term.flops / 1e9:.3g}", f"{term.num_bytes / 1e6:.4g}")
+            table.add_row(
+                term.name, *sizes, f"{term.time_s * 1e6:.1f}", f"{100 * term.time_s / total_s:.1f}", term.limited_by
+            )
+    table.add_section()
+    table.add_row("step", "", "", "", f"{total_s * 1e6:.1f}", "100.0", "")
+    Console().print(table)

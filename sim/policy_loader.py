@@ -1,0 +1,58 @@
+"""Turns a policy's name into the policy."""
+
+import importlib.util
+import inspect
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+from engine import NanoVllmPolicy, Policy, VllmPolicy
+from sim.errors import SimError
+
+KNOWN: dict[str, type[Policy]] = {"vllm": VllmPolicy, "nano-vllm": NanoVllmPolicy}
+
+
+def load_policy(name: str, settings: dict[str, Any]) -> Policy:
+    """Make a policy.
+
+    Args:
+        name: a known one, or FILE.py:Name for a class of one's own with a `select(view)` method.
+        settings: what its constructor is given by name.
+
+    Raises:
+        SimError: there is no such policy, or it does not have a setting that is given.
+        SettingError: a value is out of range.
+    """
+    policy_class = KNOWN.get(name) or _class_in_file(name)
+    parameters = inspect.signature(policy_class).parameters
+    unknown = sorted(set(settings) - set(parameters))
+    if unknown:
+        raise SimError(
+            f"Policy {name} has no setting {', '.join(unknown)}; "
+            + (f"it has {', '.join(parameters)}." if parameters else "it has none.")
+        )
+    return policy_class(**settings)
+
+
+def _class_in_file(name: str) -> type[Policy]:
+    path, colon, class_name = name.rpartition(":")
+    if not colon or not path.endswith(".py"):
+        raise SimError(f"There is no policy {name!r}; known: {', '.join(KNOWN)}, or FILE.py:Name for one of your own.")
+    policy_class = getattr(_module(Path(path)), class_name, None)
+    if not inspect.isclass(policy_class) or not callable(getattr(policy_class, "select", None)):
+        raise SimError(f"{path} has no class {class_name} with a method select(view).")
+    return cast("type[Policy]", policy_class)
+
+
+def _module(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise SimError(f"{path} does not exist; name the Python file that holds the policy.")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever a user's file raises is the user's to mend
+        raise SimError(f"{path} cannot be loaded: {type(error).__name__}: {error}.") from error
+    return module

@@ -1,0 +1,170 @@
+"""Turns steps into the rows of a run directory."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
+from typing import Protocol
+
+from analysis.rows import EventKind, EventRow, RequestRow, StepRow
+from engine import Batch
+from sim.arrivals import Arrival
+from sim.decision_digest import DecisionDigest
+from sim.emission_runs import EmissionRuns
+from sim.request_record import RequestRecord, absent_row
+from sim.step_record import StepRecord
+from sim.time_quantum import quantise
+from traces import TraceRequest
+
+STEPS_PER_WRITE = 1000
+
+
+class Rows(Protocol):
+    """Takes rows of the three tables; `analysis.run_writer.RunWriter` is one."""
+
+    def add_steps(self, rows: Sequence[StepRow]) -> None:
+        """Rows of the steps table."""
+        ...
+
+    def add_events(self, rows: Sequence[EventRow]) -> None:
+        """Rows of the events table."""
+        ...
+
+    def add_requests(self, rows: Sequence[RequestRow]) -> None:
+        """Rows of the requests table."""
+        ...
+
+
+OnProgress = Callable[[int, float], None]
+
+
+class Recorder:
+    """Follows every request from arrival to end and writes what happened.
+
+    A step in which the same requests decode as in the one before touches no request: only its own row is kept.
+    """
+
+    def __init__(self, rows: Rows, block_size: int, digest: DecisionDigest, on_progress: OnProgress) -> None:
+        """Start with nothing.
+
+        Args:
+            rows: where the rows go.
+            block_size: tokens in a block of the engine.
+            digest: takes every decision.
+            on_progress: called with (requests ended, clock) every thousand steps.
+        """
+        self._rows = rows
+        self._block_size = block_size
+        self._digest = digest
+        self._on_progress = on_progress
+        self._live: dict[str, RequestRecord] = {}
+        self._runs = EmissionRuns(self._live)
+        self._num_ended = 0
+        self._now_s = 0.0
+        self._steps: list[StepRow] = []
+        self._events: list[EventRow] = []
+        self._requests: list[RequestRow] = []
+        self.lags_s: list[float] = []
+        """How far the clock was behind the wall at each instant at which requests were taken, in seconds."""
+
+    def note_lag(self, lag_s: float) -> None:
+        """Note how far the clock is behind the wall."""
+        self.lags_s.append(lag_s)
+
+    def arrive(self, arrival: Arrival, now_s: float) -> None:
+        """Note that a request is handed to the scheduler."""
+        self._live[arrival.request.request_id] = RequestRecord(arrival, now_s)
+
+    def refuse(self, arrival: Arrival, reason: str, now_s: float) -> None:
+        """Note that the scheduler did not take it."""
+        self._requests.append(self._live.pop(arrival.request.request_id).refused_row(reason, now_s))
+        self._num_ended += 1
+
+    def step(self, record: StepRecord) -> None:
+        """Note one step."""
+        events = [*self._decisions(record.batch, record.start_s)]
+        self._runs.advance(record.batch.step, _sampled(record), record.end_s)
+        if record.ended:
+            events += self._ends(record)
+        self._digest.add(record.batch, events)
+        self._events += events
+        self._steps.append(_step_row(record))
+        self._now_s = record.end_s
+        if len(self._steps) >= STEPS_PER_WRITE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand on all rows; a request's row never comes before the steps that gave it tokens."""
+        self._rows.add_events(self._events)
+        self._rows.add_requests(self._requests)
+        self._rows.add_steps(self._steps)
+        self._events, self._requests, self._steps = [], [], []
+        self._on_progress(self._num_ended, self._now_s)
+
+    def finish(self, left: Sequence[tuple[int, TraceRequest]]) -> None:
+        """Close the record of a run that has ended or was stopped.
+
+        Args:
+            left: what has not come: place in the trace and request.
+        """
+        self._runs.close_all()
+        self._requests += [record.row(None, None) for record in self._live.values()]
+        self._requests += [absent_row(position, request) for position, request in left]
+        self.flush()
+
+    def _ends(self, record: StepRecord) -> list[EventRow]:
+        self._runs.close([ended.request_id for ended in record.ended])
+        self._requests += [self._live.pop(ended.request_id).row(ended, record.end_s) for ended in record.ended]
+        self._num_ended += len(record.ended)
+        step = record.batch.step
+        return [EventRow(step, ended.request_id, ended.status, reason=ended.reason) for ended in record.ended]
+
+    def _decisions(self, batch: Batch, start_s: float) -> Iterator[EventRow]:
+        step = batch.step
+        self._runs.close(batch.preempted)
+        for request_id in batch.preempted:
+            self._live[request_id].preempt(start_s)
+            yield EventRow(step, request_id, "preempted")
+        for admission in batch.admitted:
+            self._live[admission.request_id].admit(admission, start_s)
+            kind: EventKind = "resumed" if admission.is_resumed else "admitted"
+            yield EventRow(step, admission.request_id, kind, admission.num_hit_tokens)
+        if not self._runs.are_going_on(batch.request_ids):
+            yield from self._chunks(batch)
+        for admission in batch.admitted:
+            new_ids = admission.block_table[admission.num_hit_tokens // self._block_size :]
+            yield EventRow(step, admission.request_id, "blocks", block_ids=new_ids)
+        for request_id, block_ids in batch.new_blocks:
+            yield EventRow(step, request_id, "blocks", block_ids=block_ids)
+
+    def _chunks(self, batch: Batch) -> Iterator[EventRow]:
+        for request_id, num_tokens in zip(batch.request_ids, batch.num_tokens, strict=True):
+            if num_tokens > 1 or self._live[request_id].is_prefilling:
+                self._live[request_id].prefill(num_tokens)
+                yield EventRow(batch.step, request_id, "chunk", num_tokens)
+
+
+def _sampled(record: StepRecord) -> tuple[str, ...]:
+    """Requests that got a token: sampling rows that did not fail."""
+    batch = record.batch
+    if record.result is None:
+        return ()
+    sampled = batch.request_ids
+    if batch.shape.num_sampled < len(batch):
+        sampled = tuple(compress(batch.request_ids, batch.samples))
+    lost = {ended.request_id for ended in record.ended if ended.status != "finished"}
+    return tuple([request_id for request_id in sampled if request_id not in lost]) if lost else sampled
+
+
+def _step_row(record: StepRecord) -> StepRow:
+    result = record.result
+    duration_s = record.end_s - record.start_s
+    # A device cannot be busy for longer than the step lasts; rounding to the time quantum could make it seem so.
+    device_s = min(quantise(result.device_s), duration_s) if result else 0.0
+    times = (record.start_s, duration_s, duration_s - device_s, device_s, result.graph_size if result else None)
+    return StepRow(
+        record.batch.step,
+        *times,
+        *record.batch.shape,
+        record.num_waiting,
+        record.num_running,
+        record.num_used_blocks,
+    )

@@ -1,0 +1,133 @@
+"""Replays a trace: from settings to a run directory."""
+
+import contextlib
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from analysis.run import load
+from analysis.run_writer import RunWriter
+from analysis.slo import Slo
+from analysis.summary import summarise
+from engine import Scheduler
+from sim.arrivals import Arrivals
+from sim.decision_digest import DecisionDigest
+from sim.interrupt import Interrupt
+from sim.oversize import handle_oversize
+from sim.parts import Parts
+from sim.prompt_maker import PromptMaker
+from sim.recorder import Recorder
+from sim.replay_settings import ReplaySettings
+from sim.replica import Replica
+from traces import Trace, read_trace, write_trace
+
+OnProgress = Callable[[int, float], None]
+
+
+def load_trace(path: Path, settings: ReplaySettings) -> Trace:
+    """Read a trace and cut and scale it as the settings say.
+
+    Raises:
+        TraceError: the file is not a trace, or nothing of it is left.
+    """
+    trace = read_trace(path, format=settings.trace_format, trace_block_size=settings.trace_block_size)
+    if settings.start_s is not None or settings.end_s is not None or settings.limit is not None:
+        trace = trace.window(settings.start_s, settings.end_s, settings.limit)
+    return trace.scaled(settings.rate_scale)
+
+
+def fit_trace(trace: Trace, parts: Parts) -> Trace:
+    """Apply the rule for prompts that cannot be served; see `handle_oversize`."""
+    longest = min(parts.limits.max_model_len - 1, parts.backend.num_blocks * parts.limits.block_size)
+    return handle_oversize(trace, longest, parts.settings.oversize)
+
+
+def replay(trace: Trace, parts: Parts, output: Path, interrupt: Interrupt, on_progress: OnProgress) -> dict[str, Any]:
+    """Replay a trace and write the run directory.
+
+    Args:
+        trace: what to replay.
+        parts: what to replay it on; the backend is closed at the end.
+        output: the directory to make.
+        interrupt: ends the run early when requested; what has happened until then is kept, marked as partial.
+        on_progress: called with (requests ended, clock) now and then.
+
+    Returns:
+        The summary, as in `summary.json`.
+
+    Raises:
+        RunError: the directory cannot be made.
+        RecordedStepsError: the recorded step times do not belong to these steps.
+    """
+    scheduler = Scheduler(parts.limits, parts.backend.num_blocks, parts.policy)
+    writer = RunWriter(output, meta_of(trace, parts))
+    write_trace(trace, writer.trace_path)
+    digest = DecisionDigest()
+    recorder = Recorder(writer, parts.limits.block_size, digest, on_progress)
+    arrivals = Arrivals(trace.requests)
+    prompts = PromptMaker(trace.block_size, parts.settings.seed)
+    replica = Replica(parts.pace, arrivals, prompts, scheduler, parts.backend, parts.step_clock, recorder, interrupt)
+    wall_start = time.perf_counter()
+    try:
+        _run(parts, replica, interrupt)
+    finally:
+        recorder.finish(arrivals.left())
+        parts.backend.close()
+        is_complete = not interrupt.is_requested and not scheduler.has_unfinished
+        summary = _finish(writer, digest.hexdigest(), time.perf_counter() - wall_start, is_complete)
+    return summary
+
+
+def _run(parts: Parts, replica: Replica, interrupt: Interrupt) -> None:
+    parts.step_clock.restart()
+    parts.pace.start()
+    with contextlib.suppress(KeyboardInterrupt):
+        environment = parts.pace.environment
+        environment.run(environment.process(replica.serve()))
+        return
+    interrupt.is_requested = True
+
+
+def _finish(writer: RunWriter, digest: str, wall_s: float, is_complete: bool) -> dict[str, Any]:
+    writer.flush()
+    summary = summarise(load(writer.path), wall_s=wall_s, decision_digest=digest) | {"complete": is_complete}
+    writer.finish(summary, is_complete)
+    return summary
+
+
+def meta_of(trace: Trace, parts: Parts) -> dict[str, Any]:
+    """The content of `meta.json`; see `analysis.schema.REQUIRED_META`."""
+    settings = parts.settings
+    return {
+        "num_kv_blocks": parts.backend.num_blocks,
+        "graph_sizes": parts.graph_sizes,
+        "settings": asdict(settings),
+        "trace": {
+            "name": trace.name,
+            "digest": trace.digest,
+            "num_requests": trace.num_requests,
+            "num_sessions": trace.num_sessions,
+            "block_size": trace.block_size,
+            "hash_id_count": trace.hash_id_count,
+            "notices": trace.notices,
+        },
+        "slo": dict(Slo.parse(settings.slo).limits_s) if settings.slo else None,
+        "warmup_s": settings.warmup_s,
+        "seed": settings.seed,
+        "hardware": parts.hardware,
+        "versions": _versions(),
+        "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _versions() -> dict[str, str]:
+    versions = {"python": platform.python_version()}
+    for name in ("twinserve", "simpy", "numpy", "xxhash"):
+        with contextlib.suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return versions

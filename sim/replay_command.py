@@ -1,0 +1,126 @@
+"""`python -m sim replay`."""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sim.clean_exit import clean_exit
+
+_ENGINE, _POLICY, _TRACE, _RUN = "Engine", "Policy", "Trace", "Run"
+
+
+def _option(panel: str, text: str, *names: str) -> Any:  # noqa: ANN401  # typer's own options are untyped
+    return typer.Option(*names, help=text, rich_help_panel=panel, show_default=False)
+
+
+def replay(
+    trace: Annotated[Path, typer.Argument(help="Trace file: JSON lines with the Mooncake fields, or a known CSV.")],
+    backend: Annotated[str | None, _option(_ENGINE, "sim: a cost model of a GPU. [sim]")] = None,
+    cost: Annotated[
+        str | None, _option(_ENGINE, "roofline, or a run directory whose step times to use. [roofline]")
+    ] = None,
+    model: Annotated[str | None, _option(_ENGINE, "Model, by name or as a sheet file. [Qwen3-8B]")] = None,
+    gpu: Annotated[str | None, _option(_ENGINE, "GPU, by name or as a sheet file. [H200]")] = None,
+    tp: Annotated[int | None, _option(_ENGINE, "Tensor-parallel degree. [1]")] = None,
+    block_size: Annotated[int | None, _option(_ENGINE, "Tokens in a KV block. [16]")] = None,
+    num_blocks: Annotated[int | None, _option(_ENGINE, "KV blocks. [what fits into memory]")] = None,
+    memory_utilization: Annotated[float | None, _option(_ENGINE, "Share of GPU memory to use. [0.9]")] = None,
+    max_num_seqs: Annotated[int | None, _option(_ENGINE, "Most running sequences. [256]")] = None,
+    max_num_batched_tokens: Annotated[int | None, _option(_ENGINE, "Token budget of a step. [8192]")] = None,
+    max_model_len: Annotated[int | None, _option(_ENGINE, "Longest sequence. [the model's]")] = None,
+    policy: Annotated[str | None, _option(_POLICY, "vllm, nano-vllm or FILE.py:Name. [vllm]")] = None,
+    scheduling_policy: Annotated[str | None, _option(_POLICY, "fcfs or priority. [fcfs]")] = None,
+    prefix_caching: Annotated[
+        bool | None, _option(_POLICY, "Look prefixes up and keep them. [on]", "--prefix-caching/--no-prefix-caching")
+    ] = None,
+    chunked_prefill: Annotated[
+        bool | None,
+        _option(_POLICY, "Compute a prompt in several steps. [on]", "--chunked-prefill/--no-chunked-prefill"),
+    ] = None,
+    long_prefill_token_threshold: Annotated[
+        int | None, _option(_POLICY, "Most prompt tokens of one request in a step; 0 is no limit. [0]")
+    ] = None,
+    watermark: Annotated[float | None, _option(_POLICY, "Share of blocks that an admission leaves free. [0]")] = None,
+    reserve_full_prompt: Annotated[
+        bool | None,
+        _option(_POLICY, "Admit only what fits whole. [on]", "--reserve-full-prompt/--no-reserve-full-prompt"),
+    ] = None,
+    vllm_version: Annotated[str | None, _option(_POLICY, "Whose details to follow: 0.25 or 0.33. [0.33]")] = None,
+    trace_format: Annotated[
+        str | None, _option(_TRACE, "auto, native, azure2023 or llmservingsim. [auto]", "--format")
+    ] = None,
+    trace_block_size: Annotated[int | None, _option(_TRACE, "Prompt tokens of one hash id. [the trace's]")] = None,
+    start: Annotated[str | None, _option(_TRACE, "Begin of the window, such as 90s. [the trace's]")] = None,
+    end: Annotated[str | None, _option(_TRACE, "End of the window. [the trace's]")] = None,
+    limit: Annotated[int | None, _option(_TRACE, "Most requests. [all]")] = None,
+    rate_scale: Annotated[float | None, _option(_TRACE, "Factor on the request rate. [1]")] = None,
+    oversize: Annotated[
+        str | None, _option(_TRACE, "Prompts that cannot be served: error, fail (count them) or truncate. [fail]")
+    ] = None,
+    output: Annotated[Path | None, _option(_RUN, "Run directory to make. [none is kept]", "--output", "-o")] = None,
+    config: Annotated[Path | None, _option(_RUN, "TOML file with the same settings; flags win.")] = None,
+    like: Annotated[Path | None, _option(_RUN, "Run directory to take settings, blocks and graphs from.")] = None,
+    seed: Annotated[int | None, _option(_RUN, "Tells unique prompts of runs apart. [0]")] = None,
+    pace: Annotated[str | None, _option(_RUN, "virtual: skip idle time; wall: wait for it. [virtual]")] = None,
+    warmup: Annotated[
+        str | None, _option(_RUN, "Leave this out of a steady-state window, such as 60s. [no window]")
+    ] = None,
+    slo: Annotated[str | None, _option(_RUN, "Limits, such as ttft=500ms,tpot=50ms. [none]")] = None,
+    as_json: Annotated[bool, _option(_RUN, "Print only the summary, as JSON.", "--json")] = False,
+) -> None:
+    """Replay a request trace and say what latency and throughput come out."""
+    durations = {"start_s": start, "end_s": end, "warmup_s": warmup}
+    options = {name: value for name, value in locals().items() if name not in _NOT_SETTINGS and value is not None}
+    with clean_exit():
+        summary = _replay(trace, options, durations, config, like, output)
+    _print(summary, as_json)
+
+
+_NOT_SETTINGS = ("trace", "start", "end", "warmup", "output", "config", "like", "as_json", "durations")
+
+
+def _replay(
+    path: Path,
+    flags: dict[str, Any],
+    durations: dict[str, str | None],
+    config: Path | None,
+    like: Path | None,
+    output: Path | None,
+) -> dict[str, Any]:
+    from sim.parts import make_parts
+    from sim.replay import fit_trace, load_trace
+    from sim.setting_sources import resolve, seconds
+
+    flags |= {name: seconds(text, name.removesuffix("_s")) for name, text in durations.items() if text is not None}
+    settings = resolve(flags, config, like)
+    loaded = load_trace(path, settings)
+    parts = make_parts(settings)
+    trace = fit_trace(loaded, parts)
+    for notice in trace.notices:
+        print(f"note: {notice}", file=sys.stderr)
+    if output is not None:
+        return _run(trace, parts, output)
+    with tempfile.TemporaryDirectory() as scratch:
+        return _run(trace, parts, Path(scratch) / "run")
+
+
+def _run(trace: Any, parts: Any, output: Path) -> dict[str, Any]:  # noqa: ANN401  # their types are imported late
+    from sim.interrupt import Interrupt
+    from sim.progress import progress_bar
+    from sim.replay import replay as replay_trace
+
+    interrupt = Interrupt()
+    with progress_bar(trace.num_requests) as on_progress, interrupt.listening():
+        return replay_trace(trace, parts, output, interrupt, on_progress)
+
+
+def _print(summary: dict[str, Any], as_json: bool) -> None:
+    from analysis.report import render_report
+
+    print(json.dumps(summary, indent=2) if as_json else render_report(summary), end="\n" if as_json else "")
+    if not summary["complete"]:
+        raise typer.Exit(130)

@@ -1,0 +1,124 @@
+"""Everything that decides how a trace is replayed."""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sim.errors import SimError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaySettings:
+    """Settings of a replay, as flags, config files and run directories name them.
+
+    Attributes:
+        backend: "sim" (a cost model).
+        cost: "roofline", or a run directory whose step times are replayed.
+        model: model sheet, by name or as a file.
+        gpu: GPU sheet, by name or as a file.
+        tp: tensor-parallel degree.
+        policy: "vllm", "nano-vllm", or FILE.py:Name.
+        scheduling_policy: this and the next six are settings of policies; None leaves a policy its own default, and
+            giving one to a policy that does not have it is an error.
+        chunked_prefill: whether a prompt may be computed in several steps.
+        prefix_caching: whether prefixes are looked up and kept.
+        long_prefill_token_threshold: most prompt tokens of one request in a step; 0 is no such limit.
+        watermark: share of the pool that an admission leaves free.
+        reserve_full_prompt: admit only if all known tokens fit.
+        vllm_version: whose details to follow, "0.25" or "0.33".
+        block_size: tokens in a KV block.
+        num_blocks: KV blocks; None takes what the memory of the GPU holds.
+        memory_utilization: share of the GPU's memory to use.
+        max_num_seqs: most running sequences (nano-vllm: most in a batch).
+        max_num_batched_tokens: token budget of a step.
+        max_model_len: length at which a sequence ends; None takes the model's.
+        graph_sizes: batch sizes of captured CUDA graphs; None takes the usual ones, empty runs all steps eager.
+        seed: tells unique contents of runs apart.
+        pace: "virtual" lets the clock jump, "wall" lets it wait.
+        warmup_s: seconds after the first arrival that the steady-state window leaves out; None for no such window.
+        slo: limits such as "ttft=500ms,tpot=50ms"; None for none.
+        oversize: what becomes of a prompt that the model or the pool cannot hold: "error" refuses the trace, "fail"
+            counts the request as failed, "truncate" cuts its prompt.
+        trace_format: format of the trace file, "auto" to look.
+        trace_block_size: prompt tokens of one hash id; None takes the trace's own.
+        start_s: begin of the window of the trace that is replayed.
+        end_s: end of it.
+        limit: most requests.
+        rate_scale: factor on the request rate.
+    """
+
+    backend: Literal["sim"] = "sim"
+    cost: str = "roofline"
+    model: str = "Qwen3-8B"
+    gpu: str = "H200"
+    tp: int = 1
+    policy: str = "vllm"
+    scheduling_policy: str | None = None
+    chunked_prefill: bool | None = None
+    prefix_caching: bool | None = None
+    long_prefill_token_threshold: int | None = None
+    watermark: float | None = None
+    reserve_full_prompt: bool | None = None
+    vllm_version: str | None = None
+    block_size: int = 16
+    num_blocks: int | None = None
+    memory_utilization: float = 0.9
+    max_num_seqs: int = 256
+    max_num_batched_tokens: int = 8192
+    max_model_len: int | None = None
+    graph_sizes: tuple[int, ...] | None = None
+    seed: int = 0
+    pace: Literal["virtual", "wall"] = "virtual"
+    warmup_s: float | None = None
+    slo: str | None = None
+    oversize: Literal["error", "fail", "truncate"] = "fail"
+    trace_format: str = "auto"
+    trace_block_size: int | None = None
+    start_s: float | None = None
+    end_s: float | None = None
+    limit: int | None = None
+    rate_scale: float = 1.0
+
+    @classmethod
+    def of(cls, values: dict[str, Any], source: str) -> "ReplaySettings":
+        """Settings from plain values.
+
+        Args:
+            values: by name, as they come from a file or from flags.
+            source: where they come from, for messages.
+
+        Raises:
+            SimError: a name is unknown or a value is of another type than it must be.
+        """
+        import msgspec
+
+        check_names(values, source)
+        try:
+            return msgspec.convert(values, cls)
+        except msgspec.ValidationError as error:
+            raise SimError(f"{source}: {str(error).replace('$.', '')}.") from None
+
+    @property
+    def policy_settings(self) -> dict[str, Any]:
+        """Those settings of policies that are given."""
+        values = {name: getattr(self, name) for name in POLICY_SETTINGS}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+POLICY_SETTINGS = (
+    "scheduling_policy",
+    "chunked_prefill",
+    "prefix_caching",
+    "long_prefill_token_threshold",
+    "watermark",
+    "reserve_full_prompt",
+    "vllm_version",
+)
+
+
+def check_names(values: dict[str, Any], source: str) -> None:
+    """Raise SimError if a name is not a setting."""
+    known = [field.name for field in dataclasses.fields(ReplaySettings)]
+    unknown = sorted(set(values) - set(known))
+    if unknown:
+        raise SimError(f"{source}: unknown setting {', '.join(unknown)}; known: {', '.join(known)}.")

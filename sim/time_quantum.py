@@ -1,0 +1,11 @@
+"""The grid on which all clock values lie."""
+
+_PER_SECOND = 2.0**30
+
+
+def quantise(seconds: float) -> float:
+    """Round to a multiple of 2**-30 s (about 1 ns), so that sums of times are exact in float64 in any order.
+
+    Exact up to 2**23 s, 97 days.
+    """
+    return round(seconds * _PER_SECOND) / _PER_SECOND
