@@ -1,0 +1,93 @@
+"""The native format: JSON lines with the Mooncake fields, and sessions."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from traces.arrival_times import ArrivalTimes, Stamp
+from traces.canonical_row import default_request_id
+from traces.parsed_rows import ParsedRows
+from traces.row_decoder import RowDecoder
+from traces.session_turns import SessionTurns
+from traces.time_quantum import MAX_TIME_S, to_seconds
+from traces.trace_lines import TraceLines
+from traces.trace_request import TraceRequest
+
+MAX_INT32 = 2**31 - 1
+MAX_HASH_ID = 2**64 - 1
+UNITS_PER_SECOND = 1000
+
+NumTokens = Annotated[int, Meta(ge=1, le=MAX_INT32)]
+Text = Annotated[str, Meta(min_length=1)]
+
+
+class NativeRow(Struct):
+    """One line as it stands in the file; null is the same as leaving a field out."""
+
+    input_length: NumTokens
+    output_length: NumTokens
+    timestamp: Annotated[float, Meta(ge=0)] | None = None
+    delay: Annotated[float, Meta(ge=0, le=MAX_TIME_S * UNITS_PER_SECOND)] | None = None
+    hash_ids: tuple[Annotated[int, Meta(ge=0)], ...] | None = None
+    request_id: Text | None = None
+    session_id: Text | None = None
+    priority: Annotated[int, Meta(ge=-MAX_INT32, le=MAX_INT32)] = 0
+    prompt: Text | None = None
+
+
+NUM_TOKENS = f"a whole number of tokens from 1 to {MAX_INT32}"
+HASH_IDS = f"a list of whole numbers from 0 to {MAX_HASH_ID}, one for each block of the prompt"
+MEANINGS: Mapping[str, str] = {
+    "input_length": NUM_TOKENS,
+    "output_length": NUM_TOKENS,
+    "timestamp": "a number of milliseconds, 0 or more",
+    "delay": f"a number of milliseconds from 0 to {MAX_TIME_S * UNITS_PER_SECOND}",
+    "hash_ids": HASH_IDS,
+    "request_id": "a text that is not empty",
+    "session_id": "a text that is not empty",
+    "priority": f"a whole number from {-MAX_INT32} to {MAX_INT32}",
+    "prompt": "a text that is not empty",
+}
+
+
+def read_native(lines: TraceLines) -> ParsedRows:
+    """Read the native format.
+
+    Raises:
+        TraceError: a line is not what it must be.
+    """
+    decoder = RowDecoder(NativeRow, MEANINGS, lines)
+    turns = SessionTurns(lines)
+    rows: list[tuple[int, NativeRow]] = []
+    for number, content in lines:
+        row = decoder.decode(number, content)
+        turns.check(number, row.session_id, row.timestamp, row.delay)
+        _check_hash_ids(lines, number, row.hash_ids)
+        rows.append((number, row))
+    stamps = [Stamp(number, row.timestamp) for number, row in rows if row.timestamp is not None]
+    times = ArrivalTimes.of(stamps, "timestamp", UNITS_PER_SECOND, lines)
+    requests = tuple(_request(index, number, row, times) for index, (number, row) in enumerate(rows))
+    origin = "Read as native JSON lines (Mooncake fields), timestamp and delay in milliseconds."
+    return ParsedRows(requests, (origin, *times.notices, *decoder.notices))
+
+
+def _check_hash_ids(lines: TraceLines, line: int, hash_ids: tuple[int, ...] | None) -> None:
+    # A bound of 64 bits is beyond what the decoder can check by itself.
+    if hash_ids and max(hash_ids) > MAX_HASH_ID:
+        raise lines.error(line, f"hash_ids has {max(hash_ids)}, but hash_ids must be {HASH_IDS}")
+
+
+def _request(index: int, line: int, row: NativeRow, times: ArrivalTimes) -> TraceRequest:
+    return TraceRequest(
+        request_id=default_request_id(index) if row.request_id is None else row.request_id,
+        line=line,
+        input_length=row.input_length,
+        output_length=row.output_length,
+        arrival_s=None if row.timestamp is None else times.arrival_s(row.timestamp),
+        delay_s=None if row.delay is None else to_seconds(row.delay, UNITS_PER_SECOND),
+        session_id=row.session_id,
+        priority=row.priority,
+        hash_ids=row.hash_ids,
+        prompt=row.prompt,
+    )

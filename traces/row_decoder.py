@@ -1,0 +1,96 @@
+"""JSON lines as checked rows."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Generic, TypeVar, cast
+
+import msgspec
+
+from traces.trace_lines import TraceLines
+
+Row = TypeVar("Row", bound=msgspec.Struct)
+MAX_SHOWN = 60
+
+
+class RowDecoder(Generic[Row]):
+    """Decodes the lines of one file; a field that the row type does not know is counted and passed over.
+
+    Args:
+        row_type: the fields with their types and bounds.
+        meanings: for each field, what it must be, as it fits behind "it must be".
+        lines: the file, for errors.
+    """
+
+    def __init__(self, row_type: type[Row], meanings: Mapping[str, str], lines: TraceLines) -> None:
+        closed_type = msgspec.defstruct(row_type.__name__, [], bases=(row_type,), forbid_unknown_fields=True)
+        self._closed: msgspec.json.Decoder[Row] = msgspec.json.Decoder(cast(type[Row], closed_type))
+        self._open = msgspec.json.Decoder(row_type)
+        self._keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
+        self._meanings = meanings
+        self._lines = lines
+        self._unknown: Counter[str] = Counter()
+
+    def decode(self, line: int, content: bytes) -> Row:
+        """Return one line as a row.
+
+        Raises:
+            TraceError: it is not a JSON object, or a field is missing or not what it must be.
+        """
+        try:
+            return self._closed.decode(content)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return self._decode_slowly(line, content)
+
+    def _decode_slowly(self, line: int, content: bytes) -> Row:
+        try:
+            row = self._open.decode(content)
+            self._unknown.update(self._keys.decode(content).keys() - self._meanings.keys())
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise self._lines.error(line, self._explain(content, str(error))) from error
+        return row
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """A sentence about unknown fields, if there were any."""
+        if not self._unknown:
+            return ()
+        fields = ", ".join(f"{name} ({num_rows} rows)" for name, num_rows in sorted(self._unknown.items()))
+        return (f"Unknown fields were ignored: {fields}.",)
+
+    def _explain(self, content: bytes, reason: str) -> str:
+        try:
+            row = json.loads(content)  # unlike msgspec it reads NaN and Infinity, which can be named then
+        except (ValueError, RecursionError):
+            text = _shown(repr(content.decode(errors="replace")))
+            return f"not valid JSON ({reason}), but each line must be one JSON object: {text}"
+        if not isinstance(row, dict):
+            return f"the line is {_shown(json.dumps(row))}, but it must be one JSON object"
+        missing = re.search(r"missing required field `([^`]*)`", reason)
+        if missing:
+            return f"{missing[1]} is missing; it must be {self._meanings[missing[1]]}"
+        found = re.search(r"at `\$\.(\w+)(?:\[(\d+)\])?", reason)
+        place = (found[1], found[2]) if found else self._not_finite(row)
+        return self._wrong_field(row, *place) if place else f"not valid JSON ({reason})"
+
+    def _wrong_field(self, row: Mapping[str, object], field: str, index: str | None) -> str:
+        value = row[field]
+        place = field
+        if index is not None and isinstance(value, list):
+            value, place = value[int(index)], f"{field}[{index}]"
+        return f"{place} is {_shown(json.dumps(value))}, but {field} must be {self._meanings[field]}"
+
+    def _not_finite(self, row: Mapping[str, object]) -> tuple[str, str | None] | None:
+        for field in self._meanings:
+            value = row.get(field)
+            items = value if isinstance(value, list) else [value]
+            for index, item in enumerate(items):
+                if isinstance(item, float) and not math.isfinite(item):
+                    return field, (str(index) if isinstance(value, list) else None)
+        return None
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
