@@ -61,16 +61,15 @@ def _shape(
     draft: Draft, firsts: tuple[int, ...], counts: tuple[int, ...], num_sampled: int, num_released: int
 ) -> StepShape:
     chunks = [] if draft.is_decode_of_all else [(first, n) for first, n in zip(firsts, counts, strict=True) if n > 1]
+    num_prefill, qk, qq = _prefill_work(chunks) if chunks else (0, 0, 0)
     num_decodes = len(firsts) - len(chunks)
     return StepShape(
-        num_prefill_tokens=sum([n for _, n in chunks]),
+        num_prefill_tokens=num_prefill,
         num_prefill_seqs=len(chunks),
-        prefill_qk=sum([n * (first + n) for first, n in chunks]),
-        prefill_qq=sum([n * n for _, n in chunks]),
-        max_query=max(counts, default=0),
-        max_context=max(max(firsts, default=0) + 1, max([first + n for first, n in chunks], default=0))
-        if firsts
-        else 0,
+        prefill_qk=qk,
+        prefill_qq=qq,
+        max_query=max(counts) if chunks else min(num_decodes, 1),
+        max_context=max([first + n for first, n in chunks] + [max(firsts) + 1]) if firsts else 0,
         num_decode_seqs=num_decodes,
         decode_context=sum(firsts) - sum([first for first, _ in chunks]) + num_decodes,
         num_sampled=num_sampled,
@@ -78,3 +77,9 @@ def _shape(
         num_admitted=len(draft.admitted),
         num_released=num_released,
     )
+
+
+def _prefill_work(chunks: list[tuple[int, int]]) -> tuple[int, int, int]:
+    """Tokens, query x context, query x query."""
+    tokens = [n for _, n in chunks]
+    return sum(tokens), sum([n * (first + n) for first, n in chunks]), sum([n * n for n in tokens])

@@ -105,9 +105,10 @@ class BlockManager:
             return []
         self._extend_keys(seq, num_full)
         fresh = seq.block_table[seq.num_registered : num_full]
+        key_of, add = self._key, self._index.add
         for block_id, key in zip(fresh, seq.keys[seq.num_registered : num_full], strict=True):
-            self._key[block_id] = key
-            self._index.add(key, block_id)
+            key_of[block_id] = key
+            add(key, block_id)
         seq.num_registered = num_full
         self._set_quiet(seq)
         return fresh

@@ -58,7 +58,8 @@ class HashedPrompt:
 
     def extend_keys(self, keys: list[int], output_ids: Sequence[int], block_size: int, num_blocks: int) -> None:
         """Append keys until there are `num_blocks`; see `Prompt.extend_keys`."""
-        self._extend_within_prompt(keys, block_size, min(num_blocks, self._num_tokens // block_size))
+        if (len(keys) + 1) * block_size <= self._num_tokens:
+            self._extend_within_prompt(keys, block_size, min(num_blocks, self._num_tokens // block_size))
         for stop in range((len(keys) + 1) * block_size, num_blocks * block_size + 1, block_size):
             first = stop - block_size
             parent = keys[-1] if first > self._num_tokens else self._prefix_key(self._num_tokens)

@@ -110,6 +110,14 @@ class View:
         if self._draft.rows or not self.running.is_decoding:
             return False
         due = [seq for seq in self.running if seq.num_computed_tokens >= seq.quiet_until]
+        if due and not self._extend_decodes(due):
+            return False
+        self._draft.rows = dict.fromkeys(self.running, 1)
+        self._draft.is_decode_of_all = True
+        self.budget -= len(self.running)
+        return True
+
+    def _extend_decodes(self, due: list[Sequence]) -> bool:
         grown = self._blocks.extend_decodes(due)
         if grown is None:
             return False
@@ -117,9 +125,6 @@ class View:
             self._draft.grow(seq, (block_id,))
         if self._rules.register_when == "scheduled":
             self._draft.registered = self._blocks.register_decodes(due)
-        self._draft.rows = dict.fromkeys(self.running, 1)
-        self._draft.is_decode_of_all = True
-        self.budget -= len(self.running)
         return True
 
     def preempt(self, seq: Sequence) -> None:
