@@ -89,11 +89,11 @@ def _check_keys(expected: set[str], checkpoint: Checkpoint, folder: Path) -> Non
 
 def _is_tied(config: Qwen3Config, checkpoint: Checkpoint, folder: Path, group: Group) -> bool:
     """Whether the head is the embedding: the tensors decide, a config that says otherwise is reported."""
-    claimed = config.tie_word_embeddings
-    if _HEAD not in checkpoint.names() or _EMBEDDING not in checkpoint.names():
-        tied, reason = _HEAD not in checkpoint.names(), f"there is no {_HEAD}"
-    elif not claimed:
-        return False  # a head that happens to equal the embedding may stay apart
+    claimed, names = config.tie_word_embeddings, checkpoint.names()
+    if _HEAD not in names:
+        tied, reason = True, f"there is no {_HEAD}"
+    elif not claimed or _EMBEDDING not in names:
+        return claimed  # a head that happens to equal the embedding may stay apart; a missing embedding fails later
     else:
         tied, reason = _is_head_equal(config, checkpoint, group), f"{_HEAD} differs from {_EMBEDDING}"
     if tied != claimed and group.rank == 0:
