@@ -1,0 +1,1 @@
+"""Backends: what computes a batch, or predicts how long it takes."""
