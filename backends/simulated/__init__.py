@@ -1,0 +1,19 @@
+"""The simulated backend: sheets of models and GPUs, a roofline cost model of them, and the backend that uses one."""
+
+from backends.simulated.gpu_sheet import GpuSheet, load_gpu_sheet
+from backends.simulated.kv_capacity import num_kv_blocks
+from backends.simulated.model_sheet import ModelSheet, load_model_sheet
+from backends.simulated.roofline import RooflineModel
+from backends.simulated.simulated_backend import SimulatedBackend
+from backends.simulated.term import Term
+
+__all__ = [
+    "GpuSheet",
+    "ModelSheet",
+    "RooflineModel",
+    "SimulatedBackend",
+    "Term",
+    "load_gpu_sheet",
+    "load_model_sheet",
+    "num_kv_blocks",
+]

@@ -1,0 +1,97 @@
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from backends.cost_model import CostModel, StepColumns, StepTimes, Value
+from backends.replay_tokens import ReplayTokens
+from backends.simulated.gpu_sheet import load_gpu_sheet
+from backends.simulated.model_sheet import load_model_sheet
+from backends.simulated.roofline import RooflineModel
+from backends.simulated.simulated_backend import SimulatedBackend
+from engine.backend import Backend
+from engine.batch import Batch
+from engine.errors import SettingError
+from tests.backends.batches import batch_of
+from tests.backends.step_shapes import Row
+
+ROOFLINE = RooflineModel(load_model_sheet("qwen3-0.6b"), load_gpu_sheet("h200"))
+
+
+class LinearModel:
+    """A millisecond for each row of the graph, or a second if eager; keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
+
+    def step_times(self, steps: StepColumns[Value]) -> StepTimes[Value]:
+        self.asked.append(steps)
+        device_s = steps.graph_size * 0.001
+        return StepTimes(device_s + 1.0, device_s)
+
+
+def backend(cost_model: CostModel | None = None, graph_sizes: Sequence[int] = (1, 2, 4)) -> SimulatedBackend:
+    return SimulatedBackend(cost_model or LinearModel(), num_blocks=10, graph_sizes=graph_sizes, vocab_size=1000)
+
+
+def decode_batch(num_rows: int) -> Batch:
+    rows = {f"r{i}": Row(1, 10 + i) for i in range(num_rows)}
+    return batch_of(rows, admitted=list(rows))
+
+
+def test_it_satisfies_the_engine() -> None:
+    simulated: Backend = backend()
+    assert simulated.num_blocks == 10
+    simulated.close()
+    simulated.close()
+
+
+def test_times_and_tokens_of_a_step() -> None:
+    batch = decode_batch(3)
+    result = backend().execute(batch)
+    assert (result.duration_s, result.device_s, result.graph_size) == (1.004, 0.004, 4)
+    assert result.token_ids == ReplayTokens(1000).sample(batch)
+    assert result.failed == {}
+
+
+def test_the_cost_model_sees_the_shape_and_the_graph() -> None:
+    model = LinearModel()
+    batch = decode_batch(2)
+    backend(model).execute(batch)
+    assert model.asked == [StepColumns.one_row(batch.shape, 2)]
+
+
+@pytest.mark.parametrize(("num_rows", "graph_size"), [(1, 1), (2, 2), (3, 4), (4, 4), (5, None), (300, None)])
+def test_a_decode_step_runs_in_the_smallest_graph_that_holds_it(num_rows: int, graph_size: int | None) -> None:
+    assert backend().execute(decode_batch(num_rows)).graph_size == graph_size
+
+
+def test_steps_with_prefill_rows_run_eager() -> None:
+    mixed = batch_of({"a": Row(2, 0), "b": Row(1, 5)}, admitted=["a", "b"])
+    assert backend().execute(mixed).graph_size is None
+
+
+def test_without_graphs_every_step_runs_eager() -> None:
+    assert backend(graph_sizes=()).execute(decode_batch(1)).graph_size is None
+
+
+def test_times_are_plain_floats_and_those_of_the_columns() -> None:
+    batch = decode_batch(3)
+    result = backend(ROOFLINE).execute(batch)
+    times = ROOFLINE.step_times(StepColumns.from_rows([batch.shape], [4]))
+    assert type(result.duration_s) is type(result.device_s) is float
+    assert np.array([result.duration_s, result.device_s]).tobytes() == np.concatenate(times).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"num_blocks": 0}, "num_blocks is 0; it must be at least 1"),
+        ({"vocab_size": 0}, "vocab_size is 0; it must be at least 1"),
+        ({"graph_sizes": [0]}, "A CUDA graph size is 0"),
+    ],
+)
+def test_settings_that_cannot_work(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        SimulatedBackend(LinearModel(), **{"num_blocks": 1, "graph_sizes": [], "vocab_size": 1, **changes})
