@@ -1,0 +1,1 @@
+"""Slow, obvious models and small universes for the tests that search for counterexamples."""

@@ -1,0 +1,45 @@
+"""What the invariants look at: the scheduler's own state, which it shows to nobody else."""
+
+from collections import Counter
+
+from engine import Scheduler, Sequence
+
+
+def running(scheduler: Scheduler) -> list[Sequence]:
+    """Sequences that run."""
+    return list(scheduler._running)
+
+
+def waiting(scheduler: Scheduler) -> list[Sequence]:
+    """Sequences that wait."""
+    return list(scheduler._waiting)
+
+
+def live(scheduler: Scheduler) -> list[Sequence]:
+    """Sequences that have not ended."""
+    return list(scheduler._live.values())
+
+
+def free_blocks(scheduler: Scheduler) -> list[int]:
+    """Free block ids in the order of reuse."""
+    return list(scheduler.block_manager._free)
+
+
+def num_holders(scheduler: Scheduler) -> list[int]:
+    """The count that the block manager keeps for each block."""
+    return list(scheduler.block_manager._num_holders)
+
+
+def tables_with(scheduler: Scheduler) -> Counter[int]:
+    """For each block, the number of block tables in which it stands."""
+    return Counter(block_id for seq in live(scheduler) for block_id in seq.block_table)
+
+
+def key_of_blocks(scheduler: Scheduler) -> list[int | None]:
+    """The key that each block carries."""
+    return list(scheduler.block_manager._key)
+
+
+def findable(scheduler: Scheduler) -> list[tuple[int, list[int]]]:
+    """Every key with its blocks, the one that a hit returns first."""
+    return scheduler.block_manager._index.items()
