@@ -1,0 +1,77 @@
+import pytest
+
+from engine import Sequence
+from engine.running_set import RunningSet
+from tests.engine.driver import request
+
+
+def _sequences(*names: str) -> list[Sequence]:
+    return [Sequence(request(name, 4), number, 9, frozenset()) for number, name in enumerate(names)]
+
+
+def _decoding(*names: str) -> tuple[RunningSet, list[Sequence]]:
+    running, seqs = RunningSet(), _sequences(*names)
+    for seq in seqs:
+        running.add(seq)
+        seq.num_computed_tokens = 3
+    running.note_progress(seqs)
+    return running, seqs
+
+
+def test_sequences_stand_in_the_order_of_admission() -> None:
+    running, (a, b, c) = RunningSet(), _sequences("a", "b", "c")
+    for seq in (b, a, c):
+        running.add(seq)
+
+    assert list(running) == [b, a, c]
+    assert (running[0], running[-1], running.index(a), len(running)) == (b, c, 1, 3)
+    running.remove(a)
+    assert list(running) == [b, c]
+    assert [seq in running for seq in (a, b, c)] == [False, True, True]
+    assert [seq.is_running for seq in (a, b, c)] == [False, True, True]
+
+
+def test_sequence_that_is_not_there_cannot_be_removed() -> None:
+    running, (a,) = RunningSet(), _sequences("a")
+
+    with pytest.raises(ValueError, match="not in list"):
+        running.remove(a)
+
+
+def test_set_is_decoding_when_each_sequence_has_one_token_left() -> None:
+    running, (a, b) = RunningSet(), _sequences("a", "b")
+    assert running.is_decoding  # nobody prefills
+    running.add(a)
+    running.add(b)
+    a.num_computed_tokens, b.num_computed_tokens = 3, 2
+    running.note_progress([a, b])
+    assert not running.is_decoding
+
+    b.num_computed_tokens = 3
+    running.note_progress([b])
+
+    assert running.is_decoding
+
+
+def test_set_is_decoding_again_when_the_last_prefill_has_gone() -> None:
+    running, _ = _decoding("a")
+    (late,) = _sequences("late")
+    running.add(late)
+    assert not running.is_decoding
+
+    running.remove(late)
+
+    assert running.is_decoding
+
+
+def test_decode_columns_follow_the_set() -> None:
+    running, (a, b) = _decoding("a", "b")
+    columns = running.decode_columns()
+    assert columns == (("a", "b"), (1, 1), (True, True))
+    assert running.decode_columns() is columns  # kept while the set stays the same
+
+    running.remove(a)
+    assert running.decode_columns() == (("b",), (1,), (True,))
+    running.add(a)
+    assert running.decode_columns() == (("b", "a"), (1, 1), (True, True))
+    assert b.is_running
