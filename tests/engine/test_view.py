@@ -1,0 +1,180 @@
+"""What a policy sees, and what becomes of what it asks for."""
+
+from collections.abc import Callable
+
+import pytest
+
+from engine import View
+from tests.engine.driver import Driver, limits, request
+
+
+class Scripted:
+    """A policy made of one function for each step."""
+
+    def __init__(self, *steps: Callable[[View], None]) -> None:
+        self._steps = iter(steps)
+
+    def select(self, view: View) -> None:
+        """Do the next thing."""
+        next(self._steps)(view)
+
+
+def _admit_all(view: View) -> None:
+    while view.waiting:
+        seq = view.waiting.first()
+        hits = view.find_hits(seq)
+        view.admit(seq, hits, seq.num_tokens - len(hits) * view.limits.block_size)
+
+
+def test_view_shows_sizes_and_queues() -> None:
+    def look(view: View) -> None:
+        assert (view.budget, view.num_rows, view.num_blocks, view.num_unfinished) == (64, 0, 7, 2)
+        assert [seq.request_id for seq in view.waiting] == ["a", "b"]
+        assert (len(view.running), view.has_preempted) == (0, False)
+        _admit_all(view)
+        assert (view.budget, view.num_rows, view.num_unfinished) == (64 - 8, 2, 2)
+        assert [seq.request_id for seq in view.running] == ["a", "b"]
+
+    driver = Driver(Scripted(look), limits(), num_blocks=7)
+    driver.add(request("a", 5), request("b", 3))
+
+    assert driver.step().rows == [("a", 5), ("b", 3)]
+
+
+def test_compute_without_blocks_changes_nothing() -> None:
+    def decode(view: View) -> None:
+        (seq,) = view.running
+        assert not view.compute(seq, 1)
+        assert (view.budget, view.num_rows) == (64, 0)
+        view.preempt(seq)
+
+    driver = Driver(Scripted(_admit_all, decode), limits(), num_blocks=2)
+    driver.add(request("a", 8, max_tokens=5))
+    driver.step()
+
+    assert driver.step().rows == []
+
+
+def test_preempting_a_scheduled_sequence_gives_its_budget_back() -> None:
+    def preempt_last(view: View) -> None:
+        assert view.decode_all()
+        assert view.budget == 61
+        victim = view.running[-1]
+        view.preempt(victim)
+        assert (view.budget, view.num_rows, view.has_preempted) == (62, 2, True)
+        assert (victim.block_table, victim.num_computed_tokens, victim.num_preemptions) == ([], 0, 1)
+        assert view.waiting.first() is victim
+
+    driver = Driver(Scripted(_admit_all, preempt_last), limits(), num_blocks=9)
+    driver.add(*[request(name, 6, max_tokens=5) for name in "abc"])
+    driver.step()
+
+    step = driver.step()
+
+    assert (step.rows, step.preempted) == ([("a", 1), ("b", 1)], ["c"])
+    assert driver.batches[-1].samples == (True, True)
+
+
+def test_decode_all_is_for_an_empty_step_of_decodes() -> None:
+    def with_a_row(view: View) -> None:
+        assert view.compute(view.running[0], 1)
+        assert not view.decode_all()
+
+    def with_half_a_prompt(view: View) -> None:
+        view.admit(view.waiting.first(), [], 3)
+        assert not view.decode_all()
+
+    def with_half_a_prompt_running(view: View) -> None:
+        assert not view.decode_all()
+        assert (view.num_rows, view.budget) == (0, 64)
+        assert view.compute(view.running[-1], 2)
+
+    def with_all_prompts_computed(view: View) -> None:
+        assert view.decode_all()
+        assert (view.num_rows, view.budget) == (2, 62)
+
+    driver = Driver(
+        Scripted(_admit_all, with_a_row, with_half_a_prompt, with_half_a_prompt_running, with_all_prompts_computed),
+        limits(),
+        num_blocks=16,
+    )
+    driver.add(request("a", 5, max_tokens=9))
+    driver.steps(2)
+    driver.add(request("b", 5, max_tokens=9))
+
+    assert [step.rows for step in driver.steps(3)] == [[("b", 3)], [("b", 2)], [("a", 1), ("b", 1)]]
+
+
+def test_decode_all_changes_nothing_unless_blocks_suffice_for_all() -> None:
+    def decode(view: View) -> None:
+        assert not view.decode_all()
+        assert (view.num_rows, view.budget) == (0, 64)
+        assert view.compute(view.running[0], 1)
+        assert not view.compute(view.running[1], 1)
+
+    driver = Driver(Scripted(_admit_all, decode), limits(), num_blocks=5)
+    driver.add(request("a", 8, max_tokens=9), request("b", 8, max_tokens=9))
+    driver.step()
+
+    step = driver.step()
+
+    assert (step.rows, step.free) == ([("a", 1)], 0)
+    assert driver.batches[-1].new_blocks == (("a", (4,)),)
+
+
+def test_same_step_hits_go_back_with_the_sequence_that_was_to_compute_them() -> None:
+    def preempt_the_owner(view: View) -> None:
+        _admit_all(view)
+        assert [len(view.find_hits(seq)) for seq in view.running] == [1, 1, 0]
+        view.preempt(view.running[0])
+
+    driver = Driver(Scripted(preempt_the_owner, _admit_all), limits(), num_blocks=16)
+    driver.add(request("owner", range(5)), request("hitter", range(6)), request("other", 4))
+
+    step = driver.step()
+
+    assert (step.rows, step.preempted, step.admitted) == ([("other", 4)], ["hitter", "owner"], [("other", 0)])
+    assert driver.step().admitted == [("owner", 0), ("hitter", 4)]
+
+
+@pytest.mark.xfail(strict=True, reason="a hitter of two owners is preempted twice", raises=ValueError)
+def test_chain_of_same_step_hits_goes_back_as_a_whole() -> None:
+    def preempt_the_owner(view: View) -> None:
+        _admit_all(view)
+        view.preempt(view.running[0])
+
+    driver = Driver(Scripted(preempt_the_owner, _admit_all), limits(), num_blocks=16)
+    driver.add(request("owner", range(5)), request("second", range(9)), request("third", range(13)))
+
+    step = driver.step()
+
+    assert (step.rows, step.admitted) == ([], [])
+    assert step.preempted == ["third", "second", "owner"]
+    assert driver.num_free == 16
+
+
+def test_sequence_admitted_and_preempted_in_one_step_is_new_to_the_backend_later() -> None:
+    def admit_and_preempt(view: View) -> None:
+        _admit_all(view)
+        view.preempt(view.running[-1])
+
+    driver = Driver(Scripted(admit_and_preempt, _admit_all), limits(), num_blocks=16)
+    driver.add(request("a", 5, max_tokens=3), request("b", 5, max_tokens=3))
+    assert driver.step().admitted == [("a", 0)]
+    driver.scheduler.abort("a")
+    driver.step()
+
+    assert [each.is_resumed for batch in driver.batches for each in batch.admitted] == [False, False]
+
+
+def test_admission_without_room_is_caught() -> None:
+    def admit(view: View) -> None:
+        seq = view.waiting.first()
+        assert not view.has_room([], 8, num_reserved=2)
+        assert view.has_room([], 8, num_reserved=1)
+        view.admit(seq, [], seq.num_tokens)
+
+    driver = Driver(Scripted(admit), limits(), num_blocks=3)
+    driver.add(request("a", 8))
+
+    assert driver.step().rows == [("a", 8)]
