@@ -55,9 +55,7 @@ class BlockManager:
         limit = (seq.num_tokens - 1) // self.block_size
         self._extend_keys(seq, limit)
         hits = []
-        find = self._index.find
-        for key in seq.keys[:limit]:
-            block_id = find(key)
+        for block_id in map(self._index.find, seq.keys[:limit]):
             if block_id is None:
                 break
             hits.append(block_id)
@@ -69,9 +67,9 @@ class BlockManager:
         Hits that lie in the free list count as needed: taking them makes them unavailable.
         """
         num_new = max(0, self.blocks_for(num_tokens) - len(hits))
-        if num_new + num_reserved > len(self._free):
-            return False
-        return num_new + num_reserved + sum(self._num_holders[block] == 0 for block in hits) <= len(self._free)
+        holders = self._num_holders
+        num_free_hits = [holders[block_id] for block_id in hits].count(0)
+        return num_new + num_reserved + num_free_hits <= len(self._free)
 
     def allocate(self, seq: Sequence, hits: list[int], num_tokens: int) -> None:
         """Give a sequence without blocks its hits and new blocks for `num_tokens`; `has_room` has said yes."""
@@ -104,22 +102,23 @@ class BlockManager:
         if num_full <= seq.num_registered or not self._rules.prefix_caching:
             return []
         self._extend_keys(seq, num_full)
-        fresh = seq.block_table[seq.num_registered : num_full]
-        key_of, add = self._key, self._index.add
-        for block_id, key in zip(fresh, seq.keys[seq.num_registered : num_full], strict=True):
+        fresh, keys = seq.block_table[seq.num_registered : num_full], seq.keys[seq.num_registered : num_full]
+        self._index.add(keys, fresh)
+        key_of = self._key
+        for block_id, key in zip(fresh, keys, strict=True):
             key_of[block_id] = key
-            add(key, block_id)
         seq.num_registered = num_full
         self._set_quiet(seq)
         return fresh
 
     def unregister(self, block_ids: Iterable[int]) -> None:
         """Forget the content of blocks: it was never computed, or cannot be trusted."""
+        key_of, discard = self._key, self._index.discard
         for block_id in block_ids:
-            key = self._key[block_id]
+            key = key_of[block_id]
             if key is not None:
-                self._index.discard(key, block_id)
-                self._key[block_id] = None
+                discard(key, block_id)
+                key_of[block_id] = None
 
     def extend_decodes(self, seqs: list[Sequence]) -> list[tuple[Sequence, int]] | None:
         """`extend` many decoding sequences by a token: the same blocks in the same order, or None and no change.
@@ -149,26 +148,29 @@ class BlockManager:
 
     def release(self, seq: Sequence) -> None:
         """Take a sequence's blocks back, the last one first, so that a prefix outlives what follows it."""
+        holders, freed = self._num_holders, []
         for block_id in reversed(seq.block_table):
-            assert self._num_holders[block_id] > 0, f"block {block_id} is freed more often than it was taken"
-            self._num_holders[block_id] -= 1
-            if self._num_holders[block_id] == 0:
-                self._put_back(block_id)
+            assert holders[block_id] > 0, f"block {block_id} is freed more often than it was taken"
+            holders[block_id] -= 1
+            if holders[block_id] == 0:
+                freed.append(block_id)
+        self._put_back(freed)
         seq.block_table = []
         seq.num_registered = seq.num_computed_tokens = seq.quiet_until = 0
 
-    def _put_back(self, block_id: int) -> None:
-        if self._rules.reuse_unkeyed_first and self._key[block_id] is None:
-            self._free.put_first(block_id)
-        else:
-            self._free.put_last(block_id)
+    def _put_back(self, block_ids: list[int]) -> None:
+        if self._rules.reuse_unkeyed_first:
+            key_of = self._key
+            self._free.put_first([block_id for block_id in block_ids if key_of[block_id] is None])
+            block_ids = [block_id for block_id in block_ids if key_of[block_id] is not None]
+        self._free.put_last(block_ids)
 
     def _take(self, count: int) -> list[int]:
-        taken = [self._free.take() for _ in range(count)]
+        taken = self._free.take(count)
+        self.unregister(taken)
+        holders = self._num_holders
         for block_id in taken:
-            self._num_holders[block_id] = 1
-            if self._key[block_id] is not None:
-                self.unregister((block_id,))
+            holders[block_id] = 1
         return taken
 
     def _extend_keys(self, seq: Sequence, num_blocks: int) -> None:

@@ -1,31 +1,32 @@
 """The blocks that nobody holds, in the order in which they will be handed out."""
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 
 class FreeList:
-    """An ordered set of block ids; taking, putting and removing from the middle are O(1)."""
+    """An ordered set of block ids; taking, putting and removing one from the middle are O(1)."""
 
     def __init__(self, num_blocks: int) -> None:
         """Start with all blocks 0 .. num_blocks - 1, in that order."""
         # OrderedDict, not dict: the first key of a dict from which many have been removed takes O(n) to find.
         self._ids: OrderedDict[int, None] = OrderedDict.fromkeys(range(num_blocks))
 
-    def take(self) -> int:
-        """Remove and return the head."""
-        return self._ids.popitem(last=False)[0]
+    def take(self, count: int) -> list[int]:
+        """Remove and return the first `count` blocks."""
+        pop = self._ids.popitem
+        return [pop(last=False)[0] for _ in range(count)]
 
-    def put_first(self, block_id: int) -> None:
-        """Put a block at the head: it is the next to go."""
-        assert block_id not in self._ids, f"block {block_id} is free twice"
-        self._ids[block_id] = None
-        self._ids.move_to_end(block_id, last=False)
+    def put_first(self, block_ids: Sequence[int]) -> None:
+        """Put blocks at the head, one before the other: the last of them is the next to go."""
+        self.put_last(block_ids)
+        for block_id in block_ids:
+            self._ids.move_to_end(block_id, last=False)
 
-    def put_last(self, block_id: int) -> None:
-        """Put a block at the tail."""
-        assert block_id not in self._ids, f"block {block_id} is free twice"
-        self._ids[block_id] = None
+    def put_last(self, block_ids: Sequence[int]) -> None:
+        """Put blocks at the tail, one behind the other."""
+        assert self._ids.keys().isdisjoint(block_ids), f"one of the blocks {block_ids} is free already"
+        self._ids.update(dict.fromkeys(block_ids))
 
     def remove(self, block_id: int) -> None:
         """Take a block out of the middle."""

@@ -1,6 +1,9 @@
 """Which blocks hold the content that a key stands for."""
 
 
+from collections.abc import Sequence
+
+
 class KeyIndex:
     """Maps a key to the block that a hit returns.
 
@@ -17,15 +20,21 @@ class KeyIndex:
         self.find = self._block.get
         """`find(key)` is the block that a hit returns, or None."""
 
-    def add(self, key: int, block_id: int) -> None:
-        """Let `key` find `block_id`, at once or, with duplicates kept, when older ones have gone."""
-        if self._keep_duplicates and key in self._block:
-            self._others.setdefault(key, {})[block_id] = None
-        else:
-            self._block[key] = block_id
+    def add(self, keys: Sequence[int], block_ids: Sequence[int]) -> None:
+        """Let each key find its block, at once or, with duplicates kept, when older ones have gone."""
+        if not self._keep_duplicates:
+            self._block.update(zip(keys, block_ids, strict=True))
+            return
+        find_or_set = self._block.setdefault
+        for key, block_id in zip(keys, block_ids, strict=True):
+            if find_or_set(key, block_id) != block_id:
+                self._others.setdefault(key, {})[block_id] = None
 
     def discard(self, key: int, block_id: int) -> None:
         """Let `key` no longer find `block_id`; no effect if it does not."""
+        if key not in self._others and self._block.get(key) == block_id:
+            del self._block[key]  # the common case: there was one block
+            return
         others = self._others.get(key)
         if self._block.get(key) != block_id:
             if others is not None:
@@ -34,8 +43,6 @@ class KeyIndex:
             heir = next(iter(others))
             del others[heir]
             self._block[key] = heir
-        else:
-            del self._block[key]
         if others is not None and not others:
             del self._others[key]
 

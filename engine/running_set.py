@@ -1,6 +1,6 @@
 """The sequences that hold blocks and compute."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from engine.sequence import Sequence
 
@@ -37,11 +37,9 @@ class RunningSet:
         self._prefilling.discard(seq)
         self._decode_columns = None
 
-    def note_progress(self, seqs: Iterable[Sequence]) -> None:
-        """Look again at how much these have left to compute."""
-        for seq in seqs:
-            if seq.num_remaining == 1:
-                self._prefilling.discard(seq)
+    def note_progress(self) -> None:
+        """Look again at which prompts are unfinished; call it after tokens have been computed."""
+        self._prefilling = {seq for seq in self._prefilling if seq.num_remaining > 1}
 
     def decode_columns(self) -> tuple[tuple[str, ...], tuple[int, ...], tuple[bool, ...]]:
         """Ids, token counts and samples-flags of a batch in which every running sequence decodes."""

@@ -154,7 +154,7 @@ class Scheduler:
                 seq.num_computed_tokens += count
                 seq.output_ids += new_ids
                 rows.append(seq)
-        self._running.note_progress(rows)
+        self._running.note_progress()
         return rows
 
     def _register(self, rows: list[Sequence]) -> None:

@@ -33,6 +33,10 @@ class EmissionRuns:
         """Whether exactly these got a token in the step before, so that all of them decode now."""
         return request_ids == self._sampled
 
+    def __contains__(self, request_id: str) -> bool:
+        """Whether a request got a token in the step before."""
+        return request_id in self._open
+
     def close(self, request_ids: Collection[str]) -> None:
         """End the runs of these, where one is open, with the last step taken."""
         for request_id in request_ids:

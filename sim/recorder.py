@@ -137,7 +137,7 @@ class Recorder:
 
     def _chunks(self, batch: Batch) -> Iterator[EventRow]:
         for request_id, num_tokens in zip(batch.request_ids, batch.num_tokens, strict=True):
-            if num_tokens > 1 or self._live[request_id].is_prefilling:
+            if num_tokens > 1 or (request_id not in self._runs and self._live[request_id].is_prefilling):
                 self._live[request_id].prefill(num_tokens)
                 yield EventRow(batch.step, request_id, "chunk", num_tokens)
 
