@@ -79,7 +79,7 @@ class World:
         return batch
 
     def execute(self, failing: Collection[str] = ()) -> None:
-        """Compute and give back the batch; who was told to fails, and so does who hit what these should have computed."""
+        """Compute and give back the batch; those told to must fail, and those who hit what these were to compute."""
         batch = self.batch
         assert batch
         result = self.backend.execute(batch, failing)
