@@ -57,7 +57,7 @@ def make_parts(settings: ReplaySettings) -> Parts:
         block_size=settings.block_size,
         max_num_batched_tokens=settings.max_num_batched_tokens,
         max_num_seqs=settings.max_num_seqs,
-        max_model_len=settings.max_model_len or model.max_model_len,
+        max_model_len=model.max_model_len if settings.max_model_len is None else settings.max_model_len,
     )
     policy = load_policy(settings.policy, settings.policy_settings)
     sizes = graph_sizes(limits.max_num_seqs) if settings.graph_sizes is None else settings.graph_sizes

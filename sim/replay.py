@@ -116,7 +116,7 @@ def meta_of(trace: Trace, parts: Parts) -> dict[str, Any]:
             "hash_id_count": trace.hash_id_count,
             "notices": trace.notices,
         },
-        "slo": dict(Slo.parse(settings.slo).limits_s) if settings.slo else None,
+        "slo": dict(Slo.parse(settings.slo).limits_s) if settings.slo is not None else None,
         "warmup_s": settings.warmup_s,
         "seed": settings.seed,
         "hardware": parts.hardware,

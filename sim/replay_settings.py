@@ -1,10 +1,15 @@
 """Everything that decides how a trace is replayed."""
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sim.errors import SimError
+from sim.setting_type import in_words
+
+MAX_COUNT = 2**31 - 1
+"""Largest number of anything, as block ids in a run directory have 32 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,15 +93,19 @@ class ReplaySettings:
             source: where they come from, for messages.
 
         Raises:
-            SimError: a name is unknown or a value is of another type than it must be.
+            SimError: a name is unknown, or a value is of another type than it must be or no number to reckon with.
         """
         import msgspec
 
         check_names(values, source)
         try:
-            return msgspec.convert(values, cls)
+            settings = msgspec.convert(values, cls)
         except msgspec.ValidationError as error:
-            raise SimError(f"{source}: {str(error).replace('$.', '')}.") from None
+            name = str(error).rpartition("`$.")[2].rstrip("`").partition("[")[0]
+            raise SimError(f"{source}: {name} is {values[name]!r}; it must be {in_words(cls, name)}.") from None
+        for name, value in values.items():
+            _check_number(name, value, source)
+        return settings
 
     @property
     def policy_settings(self) -> dict[str, Any]:
@@ -114,6 +123,15 @@ POLICY_SETTINGS = (
     "reserve_full_prompt",
     "vllm_version",
 )
+
+
+def _check_number(name: str, value: Any, source: str) -> None:  # noqa: ANN401  # values come as a file has them
+    if isinstance(value, float) and not math.isfinite(value):
+        raise SimError(f"{source}: {name} is {value}; it must be finite.")
+    if isinstance(value, int) and value > MAX_COUNT and name != "seed":
+        raise SimError(f"{source}: {name} is {value}; it must be at most {MAX_COUNT}.")
+    if name == "warmup_s" and value is not None and value < 0:
+        raise SimError(f"{source}: {name} is {value}; it must be at least 0.")
 
 
 def check_names(values: dict[str, Any], source: str) -> None:

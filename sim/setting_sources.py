@@ -1,5 +1,6 @@
 """Where settings come from: flags before a config file before the run that this one shall be like."""
 
+import math
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from sim.replay_settings import ReplaySettings, check_names
 
 # What describes the other run's trace and clock rather than its engine.
 _NOT_TAKEN = ("pace", "warmup_s", "slo", "start_s", "end_s", "limit", "rate_scale", "trace_format", "trace_block_size")
+# Settings that a flag has another name for.
 _DURATIONS = {"warmup": "warmup_s", "start": "start_s", "end": "end_s"}
+_BY_FLAG = _DURATIONS | {"format": "trace_format"}
 
 
 def resolve(flags: dict[str, Any], config: Path | None, like: Path | None) -> ReplaySettings:
@@ -31,20 +34,30 @@ def resolve(flags: dict[str, Any], config: Path | None, like: Path | None) -> Re
     return ReplaySettings.of(values | flags, "settings")
 
 
-def seconds(value: str | float, name: str) -> float:
+def seconds(value: object, name: str) -> float:
     """A number of seconds, or a duration such as "500ms" or "2min".
 
     Raises:
-        SimError: it is neither.
+        SimError: it is neither, or negative or not finite.
     """
+    number = math.nan
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except (ValueError, OverflowError):
+            number = _parsed(str(value))
+    if not (math.isfinite(number) and number >= 0):
+        raise SimError(
+            f"{name} is {value!r}; it must be a number of seconds from 0, or a duration such as 500ms or 2min."
+        )
+    return number
+
+
+def _parsed(text: str) -> float:
     try:
-        return float(value)
+        return parse_duration(text)
     except ValueError:
-        pass
-    try:
-        return parse_duration(str(value))
-    except ValueError as error:
-        raise SimError(f"{name}: {error}") from None
+        return math.nan
 
 
 def _of_run(path: Path) -> dict[str, Any]:
@@ -60,12 +73,21 @@ def _of_file(path: Path) -> dict[str, Any]:
         raw = tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise SimError(f"{path}: {error.strerror or error}; name a TOML file with settings.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SimError(f"{path} is not TOML: {error}.") from error
-    values = {key.replace("-", "_"): value for key, value in raw.items()}
-    for name in set(values) & set(_DURATIONS):
-        values[_DURATIONS[name]] = seconds(values.pop(name), f"{path}: {name}")
-    check_names(values, str(path))
+    values = _named(raw, path)
     # Types are checked here too, so that a message names the file.
     ReplaySettings.of(values, str(path))
+    return values
+
+
+def _named(raw: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Values by the names of settings, from keys that are written like those or like flags."""
+    values: dict[str, Any] = {}
+    for key, value in raw.items():
+        flag = key.replace("-", "_")
+        name = _BY_FLAG.get(flag, flag)
+        if name in values:
+            raise SimError(f"{path} gives {name} twice, the second time as {key}; leave one of them.")
+        values[name] = seconds(value, f"{path}: {key}") if flag in _DURATIONS else value
     return values
