@@ -1,0 +1,33 @@
+"""A JSON object in a file of its own, replaced as a whole so that a reader never sees half of it."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import RunError
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Writes `value` to `path`; NaN and infinity have no place in JSON and are a bug of ours."""
+    text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    draft = path.with_name(path.name + ".tmp")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Reads the JSON object in `path`.
+
+    Raises:
+        RunError: it cannot be read, is not JSON, or is not an object.
+    """
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
+        raise RunError(f"{path} is not valid JSON ({error}); the file is damaged or not part of a run.") from error
+    if not isinstance(value, dict):
+        raise RunError(f"{path} holds a JSON {type(value).__name__}, but an object is needed.")
+    return value

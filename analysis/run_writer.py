@@ -1,0 +1,176 @@
+"""Writes a run directory while the run goes on, so that a killed run can still be read."""
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from analysis.arrow_values import empty_table, to_arrow
+from analysis.errors import RunError
+from analysis.json_file import write_json
+from analysis.schema import FORMAT, FORMAT_VERSION, SCHEMAS
+from analysis.table_files import TableFiles
+
+Row = tuple[Any, ...]
+ROWS_PER_GROUP = 65_536
+
+
+class RunWriter:
+    """Collects rows and writes them as part files; at the end each table becomes one file.
+
+    Rows go out when enough have come or enough wall time has passed. That is looked at in `add_steps` only, and steps
+    are written before requests: a request's tokens never lie in a step that the directory does not hold.
+
+    Args:
+        path: the directory to make; an empty one may exist.
+        meta: what `analysis.schema.REQUIRED_META` documents, without `format`, `format_version` and `complete`.
+        rows_per_part: rows of one table after which all tables are written.
+        seconds_per_part: wall time after which they are written in any case.
+        clock: gives wall time in seconds.
+
+    Raises:
+        RunError: the directory exists and is not empty, or it cannot be made or written.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        meta: Mapping[str, Any],
+        *,
+        rows_per_part: int = 50_000,
+        seconds_per_part: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.path = Path(path)
+        self._meta = {"format": FORMAT, "format_version": FORMAT_VERSION, "complete": False, **meta}
+        self._rows: dict[str, list[Row]] = {name: [] for name in SCHEMAS}
+        self._part_numbers = {name: itertools.count() for name in SCHEMAS}
+        self._rows_per_part = rows_per_part
+        self._seconds_per_part = seconds_per_part
+        self._clock = clock
+        self._flushed_at = clock()
+        self._make_directory()
+        self._write_meta(complete=False)
+
+    @property
+    def trace_path(self) -> Path:
+        """Where the canonical trace as run belongs; the caller writes it there."""
+        return self.path / "trace.jsonl.zst"
+
+    def add_steps(self, rows: Sequence[Row]) -> None:
+        """Adds rows of `steps`, in step order; may write all that has come so far to disk."""
+        self._rows["steps"] += rows
+        is_full = any(len(rows) >= self._rows_per_part for rows in self._rows.values())
+        if is_full or self._clock() - self._flushed_at >= self._seconds_per_part:
+            self.flush()
+
+    def add_events(self, rows: Sequence[Row]) -> None:
+        """Adds rows of `events`, in the order in which they happened."""
+        self._rows["events"] += rows
+
+    def add_requests(self, rows: Sequence[Row]) -> None:
+        """Adds rows of `requests`, in any order; all steps that gave them tokens must come before the next flush."""
+        self._rows["requests"] += rows
+
+    def flush(self) -> None:
+        """Writes all rows that have come so far, so that `analysis.run.load` sees them."""
+        for name in SCHEMAS:
+            self._flush_table(name)
+        self._flushed_at = self._clock()
+
+    def finish(self, summary: Mapping[str, Any], complete: bool) -> None:
+        """Merges the part files, sorts requests into trace order, and writes the summary.
+
+        Args:
+            summary: becomes `summary.json`.
+            complete: False if the run was stopped before its end.
+
+        Raises:
+            RunError: the directory cannot be written.
+        """
+        self.flush()
+        with self._writing():
+            for name in SCHEMAS:
+                self._merge(name)
+            write_json(self.path / "summary.json", summary)
+        self._write_meta(complete)
+        for name in SCHEMAS:
+            for part in self._files(name).parts():
+                part.unlink()
+
+    def _files(self, name: str) -> TableFiles:
+        return TableFiles(self.path, name)
+
+    def _make_directory(self) -> None:
+        with self._writing():
+            self.path.mkdir(parents=True, exist_ok=True)
+            if any(self.path.iterdir()):
+                raise RunError(f"{self.path} exists and is not empty; name a new directory for the run, or remove it.")
+
+    def _write_meta(self, complete: bool) -> None:
+        with self._writing():
+            write_json(self.path / "meta.json", self._meta | {"complete": complete})
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise RunError(f"The run cannot be written to {self.path}: {error.strerror or error}.") from error
+
+    def _flush_table(self, name: str) -> None:
+        rows, self._rows[name] = self._rows[name], []
+        if not rows:
+            return
+        table = table_of(name, rows)
+        path = self._files(name).part(next(self._part_numbers[name]))
+        with self._writing(), _replacing(path) as draft:
+            # Parts live briefly: quick to write and read is worth more than small.
+            pq.write_table(table, draft, compression="none", use_dictionary=False)
+
+    def _merge(self, name: str) -> None:
+        files = self._files(name)
+        with _replacing(files.single) as draft, pq.ParquetWriter(draft, SCHEMAS[name], compression="zstd") as out:
+            tables = _in_trace_order(files) if name == "requests" else files.scan()
+            for table in _regrouped(tables, SCHEMAS[name]):
+                out.write_table(table, row_group_size=ROWS_PER_GROUP)
+
+
+def table_of(name: str, rows: Sequence[Row]) -> pa.Table:
+    """Turns rows, tuples in column order, into an Arrow table of `SCHEMAS[name]`."""
+    schema = SCHEMAS[name]
+    lengths = set(map(len, rows)) - {len(schema)}
+    assert not lengths, f"a row of {name} has {lengths} values, not {len(schema)}"
+    # Not zip(*rows): it makes an iterator a row, and the garbage collector then looks at all rows again and again.
+    columns = [to_arrow(list(map(itemgetter(k), rows)), field.type) for k, field in enumerate(schema)]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _in_trace_order(files: TableFiles) -> Iterator[pa.Table]:
+    yield files.read().sort_by("index")
+
+
+def _regrouped(tables: Iterator[pa.Table], schema: pa.Schema) -> Iterator[pa.Table]:
+    """Yields the same rows in equal groups, so that files do not depend on when parts were written."""
+    pending = empty_table(schema)
+    for table in tables:
+        pending = pa.concat_tables([pending, table])
+        while pending.num_rows >= ROWS_PER_GROUP:
+            yield pending.slice(0, ROWS_PER_GROUP)
+            pending = pending.slice(ROWS_PER_GROUP)
+    if pending.num_rows:
+        yield pending
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """Gives a draft to write; `path` appears when the draft is whole, so a kill leaves no damaged file."""
+    draft = path.with_name(path.name + ".tmp")
+    yield draft
+    draft.replace(path)
