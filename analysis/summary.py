@@ -1,0 +1,236 @@
+"""The figures of one run, as they lie in `summary.json`.
+
+Where `vllm bench serve` has a figure, its key name is used: existing scripts then work. Latencies, token totals and
+throughput are over finished requests, goodput and attainment over all that arrived. None means undefined. Keys that end
+in `_ms` are milliseconds, in `_s` seconds.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from analysis import metrics
+from analysis.admission import AdmissionLimits
+from analysis.arrow_values import to_arrow
+from analysis.run import Run
+from analysis.run_columns import RunColumns
+from analysis.sample import Sample
+from analysis.slo import Slo
+from analysis.step_columns import Bools
+from analysis.verdict import judge
+
+PERCENTILES = (50, 90, 95, 99)
+LATENCY_KEYS = {
+    "ttft": "ttft",
+    "tpot": "tpot",
+    "itl": "itl",
+    "e2e": "e2el",
+    "queue": "queue",
+    "prefill": "prefill",
+    "decode": "decode",
+    "preempted": "preempted",
+}
+"""Name in keys of `summary.json` by metric: `mean_e2el_ms` is the mean of `e2e`."""
+
+Values = dict[str, Any]
+
+
+def summarise(
+    run: Run,
+    *,
+    complete: bool | None = None,
+    wall_s: float | None = None,
+    decision_digest: str | None = None,
+    slo: Slo | None = None,
+    warmup_s: float | None = None,
+) -> Values:
+    """Computes the summary of a run from its tables.
+
+    Args:
+        run: complete or not; of a killed run, requests that had not ended are not in the tables.
+        complete: whether the run came to its end; what `meta.json` says if None, but that comes last when a run is
+            written.
+        wall_s: wall time that the run took, in seconds.
+        decision_digest: digest over its decisions.
+        slo: limits for goodput and attainment; those in `meta.json` if None.
+        warmup_s: seconds that the steady-state window leaves out; those in `meta.json` if None.
+
+    Raises:
+        RunError: the tables are damaged or contradict each other.
+        SloError: `meta.json` holds limits that have no meaning.
+    """
+    columns = RunColumns.of(run)
+    if slo is None and run.meta.get("slo"):
+        slo = Slo.of(run.meta["slo"])
+    warmup_s = run.meta.get("warmup_s") if warmup_s is None else warmup_s
+    holds = AdmissionLimits.of(run.meta).holds(columns)
+    return {
+        **_heading(run),
+        "complete": run.is_complete if complete is None else complete,
+        **_counts(run, columns),
+        **_throughput(columns),
+        **_goodput(columns, slo),
+        **_all_latencies(columns, columns.requests.is_finished),
+        **_engine(columns, run.meta["num_kv_blocks"]),
+        "steady_state": None if warmup_s is None else _steady_state(columns, warmup_s),
+        "verdict": judge(columns, holds).as_dict(),
+        "failed_by_reason": _failed_by_reason(run),
+        "decision_digest": decision_digest,
+        "virtual_duration_s": _virtual_duration_s(columns),
+        "wall_s": wall_s,
+    }
+
+
+def _heading(run: Run) -> Values:
+    settings = run.meta["settings"]
+    return {
+        "backend": settings.get("backend"),
+        "model_id": settings.get("model"),
+        "request_rate": "trace",
+        "max_concurrency": None,
+    }
+
+
+def _counts(run: Run, columns: RunColumns) -> Values:
+    requests = columns.requests
+    num_prompts = run.meta["trace"].get("num_requests", len(requests))
+    completed, failed, aborted = (
+        int(flags.sum()) for flags in (requests.is_finished, requests.is_failed, requests.is_aborted)
+    )
+    return {
+        "num_prompts": num_prompts,
+        "injected": int(requests.is_injected.sum()),
+        "completed": completed,
+        "failed": failed,
+        "aborted": aborted,
+        "unfinished": num_prompts - completed - failed - aborted,
+        "total_input_tokens": int(requests.input_tokens[requests.is_finished].sum()),
+        "total_output_tokens": int(requests.output_tokens[requests.is_finished].sum()),
+    }
+
+
+def _throughput(columns: RunColumns) -> Values:
+    requests, steps = columns.requests, columns.steps
+    span = metrics.whole_span(requests)
+    duration_s = span.length_s if span else 0.0
+    num_input = int(requests.input_tokens[requests.is_finished].sum())
+    num_output = int(requests.output_tokens[requests.is_finished].sum())
+    finished = columns.emissions.of_requests(requests.is_finished)
+    peak = metrics.max_output_tokens_per_s(finished, steps, span.start_s) if span else 0.0
+    return {
+        "duration": duration_s,
+        "request_throughput": metrics.rate(int(requests.is_finished.sum()), duration_s),
+        "output_throughput": metrics.rate(num_output, duration_s),
+        "total_token_throughput": metrics.rate(num_input + num_output, duration_s),
+        "max_output_tokens_per_s": peak,
+        "max_concurrent_requests": metrics.max_concurrent_requests(requests),
+    }
+
+
+def _goodput(columns: RunColumns, slo: Slo | None) -> Values:
+    if slo is None:
+        return {"slo": None, "request_goodput": None, "slo_attainment": None, "slo_attainment_by_metric": None}
+    span = metrics.whole_span(columns.requests)
+    num_injected = int(columns.requests.is_injected.sum())
+    num_good = int(slo.is_good(columns).sum())
+    return {
+        "slo": {f"{name}_s": limit for name, limit in slo.limits_s.items()},
+        "request_goodput": metrics.rate(num_good, span.length_s) if span else None,
+        "slo_attainment": metrics.rate(num_good, num_injected),
+        "slo_attainment_by_metric": {
+            name: metrics.rate(int(is_met.sum()), num_injected) for name, is_met in slo.met(columns).items()
+        },
+    }
+
+
+def _all_latencies(columns: RunColumns, is_wanted: Bools) -> Values:
+    latencies = columns.latencies()
+    values: Values = {}
+    for name, key in LATENCY_KEYS.items():
+        if name == "itl":
+            sample = columns.emissions.of_requests(is_wanted).gaps_s(columns.steps)
+        else:
+            sample = Sample.of(latencies[name][is_wanted])
+        values |= {f"{statistic}_{key}_ms": value for statistic, value in _statistics_ms(sample)}
+    return values
+
+
+def _statistics_ms(sample: Sample) -> Iterator[tuple[str, float | None]]:
+    for name, value_s in (("mean", sample.mean()), ("median", sample.percentile(50)), ("std", sample.std())):
+        yield name, _ms(value_s)
+    for percent in PERCENTILES:
+        yield f"p{percent}", _ms(sample.percentile(percent))
+
+
+def _ms(value_s: float | None) -> float | None:
+    return None if value_s is None else value_s * 1000
+
+
+def _engine(columns: RunColumns, num_kv_blocks: int) -> Values:
+    steps, requests = columns.steps, columns.requests
+    span = metrics.whole_span(requests)
+    is_scheduled = ~np.isnan(requests.first_scheduled_s)
+    kv_usage = metrics.kv_usage(steps, num_kv_blocks)
+    return {
+        "mean_running": metrics.time_average(steps.num_running, steps),
+        "max_running": int(steps.num_running.max(initial=0)),
+        "mean_waiting": metrics.time_average(steps.num_waiting, steps),
+        "max_waiting": int(steps.num_waiting.max(initial=0)),
+        "mean_kv_usage": metrics.time_average(kv_usage, steps),
+        "max_kv_usage": float(kv_usage.max(initial=0.0)),
+        "stepping_share": metrics.rate(metrics.stepping_s(steps, span), span.length_s) if span else None,
+        "device_share": metrics.rate(float(steps.device_s.sum()), float(steps.duration_s.sum())),
+        "num_steps": len(steps),
+        "num_preemptions": len(columns.preemptions),
+        "prefix_query_tokens": int(requests.input_tokens[is_scheduled].sum()),
+        "prefix_hit_tokens": int(requests.hit_tokens[is_scheduled].sum()),
+        "num_kv_blocks": num_kv_blocks,
+    }
+
+
+def _steady_state(columns: RunColumns, warmup_s: float) -> Values | None:
+    """Throughput counts what finished or appeared in the window; latencies are of the requests that arrived in it."""
+    requests = columns.requests
+    span = metrics.steady_span(requests, warmup_s)
+    if span is None:
+        return None
+    is_arrived = metrics.is_inside(requests.arrival_s, span)
+    num_tokens = metrics.tokens_inside(columns.emissions, columns.steps, span)
+    num_finished = int((metrics.is_inside(requests.finish_s, span) & requests.is_finished).sum())
+    return {
+        "warmup_s": warmup_s,
+        "start_s": span.start_s,
+        "end_s": span.end_s,
+        "injected": int(is_arrived.sum()),
+        "completed": num_finished,
+        "request_throughput": metrics.rate(num_finished, span.length_s),
+        "output_throughput": metrics.rate(num_tokens, span.length_s),
+        **_all_latencies(columns, is_arrived & requests.is_finished),
+    }
+
+
+def _failed_by_reason(run: Run) -> dict[str, int]:
+    """Counts failures by reason; reasons that differ only in numbers count as one, with `#` for the numbers."""
+    table = run.table("requests", ["index", "status", "reason"]).sort_by("index")
+    failed = table.filter(pc.is_in(table.column("status"), to_arrow(["failed", "refused"], pa.string())))
+    reasons = Counter(reason or "unknown" for reason in failed.column("reason").to_pylist())
+    groups: dict[str, list[str]] = {}
+    for reason in reasons:
+        groups.setdefault(re.sub(r"\d[\d,.]*\d|\d", "#", reason), []).append(reason)
+    return {
+        group if len(members) > 1 else members[0]: sum(reasons[reason] for reason in members)
+        for group, members in groups.items()
+    }
+
+
+def _virtual_duration_s(columns: RunColumns) -> float:
+    """Time on the run's clock from the first arrival or step to the last stamp."""
+    requests, steps = columns.requests, columns.steps
+    stamps = np.concatenate([requests.arrival_s, requests.finish_s, steps.start_s[:1], steps.end_s[-1:]])
+    stamps = stamps[~np.isnan(stamps)]
+    return float(stamps.max() - stamps.min()) if len(stamps) else 0.0
