@@ -1,0 +1,102 @@
+"""Command line: `python -m analysis report|compare|why`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analysis.errors import AnalysisError
+
+# Each command imports what it needs when it runs: Arrow and numpy would make --help slow.
+app = typer.Typer(
+    name="analysis",
+    help="Read run directories: what a run measured, how two runs differ, and what happened to one request.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Run directory, finished or not.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+@app.command()
+def report(
+    run: RunPath,
+    slo: Annotated[
+        str | None, typer.Option(help="Limits such as ttft=500ms,tpot=50ms; those of the run if left out.")
+    ] = None,
+    warmup: Annotated[str | None, typer.Option(help="What the steady-state window leaves out, such as 60s.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the figures of a run, computed from its tables."""
+    from analysis.duration import parse_duration
+    from analysis.report import render_report
+    from analysis.run import load
+    from analysis.slo import Slo
+    from analysis.summary import summarise
+
+    opened = load(run)
+    stored = opened.summary or {}
+    summary = summarise(
+        opened,
+        wall_s=stored.get("wall_s"),
+        decision_digest=stored.get("decision_digest"),
+        slo=None if slo is None else Slo.parse(slo),
+        warmup_s=None if warmup is None else parse_duration(warmup),
+    )
+    sys.stdout.write(_json(summary) if as_json else render_report(summary))
+
+
+@app.command()
+def compare(
+    run: RunPath,
+    other: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory to set beside it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Print the metrics of two runs and their difference, and whether both made the same decisions."""
+    from analysis.comparison import compare as compare_runs
+    from analysis.comparison_table import print_comparison
+    from analysis.run import load
+
+    comparison = compare_runs(load(run), load(other))
+    if as_json:
+        sys.stdout.write(_json(comparison.as_dict()))
+    else:
+        print_comparison(comparison, sys.stdout)
+
+
+@app.command()
+def why(
+    run: RunPath,
+    request: Annotated[str, typer.Argument(metavar="REQUEST", help="request_id.")],
+    as_json: AsJson = False,
+) -> None:
+    """Tell what happened to one request and what it waited for; times count from its arrival."""
+    from analysis.run import load
+    from analysis.story import tell
+
+    story = tell(load(run), request)
+    sys.stdout.write(_json(story.as_dict()) if as_json else story.render())
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def main() -> None:
+    """Runs the command line; what a user can cause ends as one sentence on stderr and exit code 2."""
+    try:
+        app()
+    except AnalysisError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""The summary as plain text, in the layout that users of `vllm bench serve` know."""
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+WIDTH = 50
+_LABEL_WIDTH = 40
+_LATENCY_BLOCKS = (
+    ("ttft", "TTFT", "Time to First Token"),
+    ("tpot", "TPOT", "Time per Output Token (excl. 1st token)"),
+    ("itl", "ITL", "Inter-token Latency"),
+    ("e2el", "E2EL", "End-to-end Latency"),
+)
+_STATISTICS = (("mean", "Mean"), ("median", "Median"), ("p90", "P90"), ("p99", "P99"))
+
+Summary = Mapping[str, Any]
+
+
+def render_report(summary: Summary) -> str:
+    """Renders a summary.
+
+    Args:
+        summary: as `analysis.summary.summarise` returns it.
+
+    Returns:
+        Lines of text without colour codes; a figure that is undefined shows as `-`.
+    """
+    lines = [" Serving Benchmark Result ".center(WIDTH, "=")]
+    lines += _counts(summary)
+    for key, label, title in _LATENCY_BLOCKS:
+        lines += [_title(title), *_latency(summary, key, label)]
+    lines += [_title("Latency Split: Mean / P50 / P99"), *_split(summary)]
+    lines += [_title("Utilisation: Mean / Peak"), *_utilisation(summary)]
+    if summary["slo"]:
+        lines += [_title("Service Level Objectives"), *_objectives(summary)]
+    if summary["steady_state"]:
+        lines += [_title("Steady State"), *_steady_state(summary["steady_state"])]
+    if summary["failed_by_reason"]:
+        lines += [_title("Failures by Reason"), *_failures(summary["failed_by_reason"])]
+    lines += [_title("Verdict"), *textwrap.wrap(summary["verdict"]["text"], 2 * WIDTH), "=" * WIDTH]
+    return "\n".join(lines) + "\n"
+
+
+def _title(text: str) -> str:
+    return text.center(WIDTH, "-")
+
+
+def _line(label: str, value: str) -> str:
+    return f"{label + ':':<{_LABEL_WIDTH}} {value}"
+
+
+def _number(value: float | None, decimals: int = 2) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.{decimals}f}" if isinstance(value, float) else str(value)
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"
+
+
+def _counts(summary: Summary) -> Iterator[str]:
+    if not summary["complete"]:
+        yield "Partial run: it was stopped before its end."
+    yield _line("Successful requests", _number(summary["completed"]))
+    yield _line("Failed requests", _number(summary["failed"]))
+    for key in ("aborted", "unfinished"):
+        if summary[key]:
+            yield _line(f"{key.capitalize()} requests", _number(summary[key]))
+    yield _line("Benchmark duration (s)", _number(summary["duration"]))
+    yield _line("Total input tokens", _number(summary["total_input_tokens"]))
+    yield _line("Total generated tokens", _number(summary["total_output_tokens"]))
+    yield _line("Request throughput (req/s)", _number(summary["request_throughput"]))
+    if summary["slo"]:
+        yield _line("Request goodput (req/s)", _number(summary["request_goodput"]))
+    yield _line("Output token throughput (tok/s)", _number(summary["output_throughput"]))
+    yield _line("Peak output token throughput (tok/s)", _number(summary["max_output_tokens_per_s"]))
+    yield _line("Peak concurrent requests", _number(summary["max_concurrent_requests"]))
+    yield _line("Total token throughput (tok/s)", _number(summary["total_token_throughput"]))
+    if summary["wall_s"]:
+        speed_up = summary["virtual_duration_s"] / summary["wall_s"]
+        yield _line("Wall time (s)", f"{summary['wall_s']:.2f} ({speed_up:.1f} times as fast)")
+
+
+def _latency(summary: Summary, key: str, label: str) -> Iterator[str]:
+    for statistic, name in _STATISTICS:
+        yield _line(f"{name} {label} (ms)", _number(summary[f"{statistic}_{key}_ms"]))
+
+
+def _split(summary: Summary) -> Iterator[str]:
+    for key in ("queue", "prefill", "decode", "preempted"):
+        values = [_number(summary[f"{statistic}_{key}_ms"]) for statistic in ("mean", "median", "p99")]
+        yield _line(f"{key.capitalize()} (ms)", " / ".join(values))
+
+
+def _utilisation(summary: Summary) -> Iterator[str]:
+    for key in ("running", "waiting"):
+        values = f"{_number(summary[f'mean_{key}'])} / {summary[f'max_{key}']}"
+        yield _line(f"{key.capitalize()} requests", values)
+    usage = f"{_percent(summary['mean_kv_usage'])} / {_percent(summary['max_kv_usage'])}"
+    yield _line(f"KV cache use (%, of {summary['num_kv_blocks']} blocks)", usage)
+    yield _line("Time with a step under way (%)", _percent(summary["stepping_share"]))
+    yield _line("Device busy within steps (%)", _percent(summary["device_share"]))
+    yield _line("Steps", _number(summary["num_steps"]))
+    yield _line("Preemptions", _number(summary["num_preemptions"]))
+    hits, queries = summary["prefix_hit_tokens"], summary["prefix_query_tokens"]
+    yield _line("Prefix cache hits (% of prompt tokens)", _percent(hits / queries if queries else None))
+
+
+def _objectives(summary: Summary) -> Iterator[str]:
+    for name, attainment in summary["slo_attainment_by_metric"].items():
+        limit = f"{1000 * summary['slo'][f'{name}_s']:g} ms"
+        yield _line(f"{name.upper()} within {limit} (%)", _percent(attainment))
+    yield _line("All met (% of requests that arrived)", _percent(summary["slo_attainment"]))
+
+
+def _steady_state(block: Summary) -> Iterator[str]:
+    yield _line("Window (s)", f"{block['start_s']:.2f} to {block['end_s']:.2f}")
+    yield _line("Requests arrived in it", _number(block["injected"]))
+    yield _line("Request throughput (req/s)", _number(block["request_throughput"]))
+    yield _line("Output token throughput (tok/s)", _number(block["output_throughput"]))
+    for key, label, _ in _LATENCY_BLOCKS:
+        values = [_number(block[f"{statistic}_{key}_ms"]) for statistic in ("mean", "median", "p99")]
+        yield _line(f"{label}, mean / P50 / P99 (ms)", " / ".join(values))
+
+
+def _failures(failed_by_reason: Mapping[str, int]) -> Iterator[str]:
+    for reason, count in sorted(failed_by_reason.items(), key=lambda item: -item[1]):
+        yield from textwrap.wrap(f"{count} x {reason}", 2 * WIDTH, subsequent_indent="    ")

@@ -1,0 +1,86 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.run_builder import small_run
+
+ROOT = Path(__file__).parents[2]
+
+
+def analysis(*arguments: object) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "analysis", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    builder = small_run(tmp_path_factory.mktemp("runs") / "run")
+    return builder.build(summary={"wall_s": 0.25, "decision_digest": "d"}).path
+
+
+def test_report(path: Path) -> None:
+    done = analysis("report", path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Mean TTFT (ms):                          1250.00" in done.stdout
+
+
+def test_report_as_json(path: Path) -> None:
+    done = analysis("report", path, "--json", "--slo", "ttft=1s", "--warmup", "250ms")
+    summary: dict[str, Any] = json.loads(done.stdout)
+    assert summary["slo_attainment"] == pytest.approx(1 / 3)
+    assert summary["steady_state"]["warmup_s"] == 0.25
+    assert (summary["wall_s"], summary["decision_digest"]) == (0.25, "d")
+
+
+def test_compare(path: Path) -> None:
+    done = analysis("compare", path, path)
+    assert done.returncode == 0
+    assert "mean_ttft_ms" in done.stdout
+    assert "Decisions: equal in every step." in done.stdout
+    assert json.loads(analysis("compare", path, path, "--json").stdout)["decisions_equal"] is True
+
+
+def test_why(path: Path) -> None:
+    assert "preempted in step 2" in analysis("why", path, "b").stdout
+    assert json.loads(analysis("why", path, "b", "--json").stdout)["request"]["request_id"] == "b"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", "/no/such/run"),
+        ("report", "{path}", "--slo", "speed=1s"),
+        ("report", "{path}", "--warmup", "soon"),
+        ("compare", "{path}", "/no/such/run"),
+        ("why", "{path}", "nobody"),
+        ("why", "{path}"),
+        ("frobnicate",),
+    ],
+)
+def test_bad_input_is_a_sentence_and_exit_code_2(path: Path, arguments: tuple[str, ...]) -> None:
+    done = analysis(*(argument.format(path=path) for argument in arguments))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "error: " in done.stderr.lower()
+    assert "Traceback" not in done.stderr
+
+
+def test_help_needs_neither_arrow_nor_numpy() -> None:
+    program = "import sys, analysis.__main__; print({'pyarrow', 'numpy', 'pandas'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_commands_need_no_pandas(path: Path) -> None:
+    program = (
+        "import sys; from analysis.run import load; from analysis.summary import summarise; "
+        "from analysis.comparison import compare; from analysis.story import tell; "
+        "run = load(sys.argv[1]); summarise(run); compare(run, run); tell(run, 'b'); print('pandas' in sys.modules)"
+    )
+    command = [sys.executable, "-c", program, str(path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
