@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -31,7 +32,20 @@ def load_policy(name: str, settings: dict[str, Any]) -> Policy:
             f"Policy {name} has no setting {', '.join(unknown)}; "
             + (f"it has {', '.join(parameters)}." if parameters else "it has none.")
         )
-    return policy_class(**settings)
+    return policy_class(**settings) if name in KNOWN else _made(name, policy_class, settings)
+
+
+def _made(name: str, policy_class: type[Policy], settings: dict[str, Any]) -> Policy:
+    """An instance of a user's class, which may be anything."""
+    try:
+        policy = policy_class(**settings)
+    except Exception as error:
+        raise SimError(f"Policy {name} cannot be made: {type(error).__name__}: {error}.") from error
+    try:
+        inspect.signature(policy.select).bind(None)
+    except TypeError as error:
+        raise SimError(f"Policy {name}: select must take one argument, the view ({error}).") from error
+    return policy
 
 
 def _class_in_file(name: str) -> type[Policy]:
@@ -40,19 +54,22 @@ def _class_in_file(name: str) -> type[Policy]:
         raise SimError(f"There is no policy {name!r}; known: {', '.join(KNOWN)}, or FILE.py:Name for one of your own.")
     policy_class = getattr(_module(Path(path)), class_name, None)
     if not inspect.isclass(policy_class) or not callable(getattr(policy_class, "select", None)):
-        raise SimError(f"{path} has no class {class_name} with a method select(view).")
+        raise SimError(f"{path} has no class {class_name!r} with a method select(view).")
     return cast("type[Policy]", policy_class)
 
 
 def _module(path: Path) -> ModuleType:
     if not path.is_file():
         raise SimError(f"{path} does not exist; name the Python file that holds the policy.")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    # Prefixed, so that a file named like another module does not take its place.
+    spec = importlib.util.spec_from_file_location(f"_policy_{path.stem}", path.resolve())
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # Dataclasses with annotations kept as text look their module up.
+    sys.modules[spec.name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever a user's file raises is the user's to mend
+    except (Exception, SystemExit) as error:  # whatever a user's file raises is the user's to mend
         raise SimError(f"{path} cannot be loaded: {type(error).__name__}: {error}.") from error
     return module

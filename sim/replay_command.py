@@ -110,11 +110,12 @@ def _replay(
 
 def _run(trace: Any, parts: Any, output: Path) -> dict[str, Any]:  # noqa: ANN401  # their types are imported late
     from sim.interrupt import Interrupt
+    from sim.policy_fault import policy_faults
     from sim.progress import progress_bar
     from sim.replay import replay as replay_trace
 
     interrupt = Interrupt()
-    with progress_bar(trace.num_requests) as on_progress, interrupt.listening():
+    with policy_faults(parts.settings.policy), progress_bar(trace.num_requests) as on_progress, interrupt.listening():
         return replay_trace(trace, parts, output, interrupt, on_progress)
 
 
