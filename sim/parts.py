@@ -15,7 +15,7 @@ from engine import Backend, Limits, Policy
 from sim.errors import SimError
 from sim.pace import Pace, VirtualPace, WallPace
 from sim.policy_loader import load_policy
-from sim.replay_settings import ReplaySettings
+from sim.replay_settings import POLICY_SETTINGS, ReplaySettings
 from sim.step_clock import PredictedClock, StepClock
 
 
@@ -85,9 +85,9 @@ def make_parts(settings: ReplaySettings) -> Parts:
 
 
 def _settings_of(policy: Policy) -> dict[str, Any]:
-    """Settings that a policy of ours has filled in by default, so that the record is complete."""
+    """Settings that a policy has filled in by default, so that the record is complete."""
     values: dict[str, Any] = asdict(policy) if is_dataclass(policy) and not isinstance(policy, type) else {}
-    return {name: value for name, value in values.items() if name in ReplaySettings.__slots__}
+    return {name: value for name, value in values.items() if name in POLICY_SETTINGS}
 
 
 def _cost_model(settings: ReplaySettings, roofline: RooflineModel) -> CostModel:
