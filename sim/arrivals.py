@@ -1,7 +1,7 @@
 """When each request of a trace comes."""
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sim.time_quantum import quantise
@@ -46,12 +46,10 @@ class Arrivals:
         """Time of the next arrival that is known; None if there is none."""
         return self._heap[0].arrival_s if self._heap else None
 
-    def due(self, now_s: float) -> list[Arrival]:
-        """Remove and return what has come by `now_s`, by (time, line)."""
-        due = []
+    def due(self, now_s: float) -> Iterator[Arrival]:
+        """Remove and yield what has come by `now_s`, by (time, line); turns that are released meanwhile are included."""
         while self._heap and self._heap[0].arrival_s <= now_s:
-            due.append(heapq.heappop(self._heap))
-        return due
+            yield heapq.heappop(self._heap)
 
     def release(self, request_id: str, ended_s: float) -> None:
         """Let the turn after `request_id` come, if there is one."""

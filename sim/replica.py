@@ -67,10 +67,11 @@ class Replica:
 
     def _take_arrivals(self) -> None:
         now = self._env.now
-        due = self._arrivals.due(now)
-        if due:
+        next_s = self._arrivals.next_s
+        if next_s is not None and next_s <= now:
             self._recorder.note_lag(self._pace.lag_s())
-        for arrival in due:
+        # A refused request ends here: the turn that it releases may be due at this instant too.
+        for arrival in self._arrivals.due(now):
             self._recorder.arrive(arrival, now)
             try:
                 self._scheduler.add(self._prompts.request(arrival.request))
