@@ -47,7 +47,7 @@ class Arrivals:
         return self._heap[0].arrival_s if self._heap else None
 
     def due(self, now_s: float) -> Iterator[Arrival]:
-        """Remove and yield what has come by `now_s`, by (time, line); turns that are released meanwhile are included."""
+        """Remove and yield what has come by `now_s`, by (time, line), turns released meanwhile included."""
         while self._heap and self._heap[0].arrival_s <= now_s:
             yield heapq.heappop(self._heap)
 
