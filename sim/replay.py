@@ -73,24 +73,25 @@ def replay(trace: Trace, parts: Parts, output: Path, interrupt: Interrupt, on_pr
     prompts = PromptMaker(trace.block_size, parts.settings.seed)
     replica = Replica(parts.pace, arrivals, prompts, scheduler, parts.backend, parts.step_clock, recorder, interrupt)
     wall_start = time.perf_counter()
+    is_complete = False
     try:
-        _run(parts, replica, interrupt)
+        is_complete = _run(parts, replica)
     finally:
         recorder.finish(arrivals.left())
         parts.backend.close()
-        is_complete = not interrupt.is_requested and not scheduler.has_unfinished
         summary = _finish(writer, digest.hexdigest(), time.perf_counter() - wall_start, is_complete)
     return summary
 
 
-def _run(parts: Parts, replica: Replica, interrupt: Interrupt) -> None:
+def _run(parts: Parts, replica: Replica) -> bool:
+    """Serve; returns whether all work is done, which an interrupt in the last step does not change."""
     parts.step_clock.restart()
     parts.pace.start()
+    environment = parts.pace.environment
     with contextlib.suppress(KeyboardInterrupt):
-        environment = parts.pace.environment
         environment.run(environment.process(replica.serve()))
-        return
-    interrupt.is_requested = True
+        return not replica.has_work
+    return False
 
 
 def _finish(writer: RunWriter, digest: str, wall_s: float, is_complete: bool) -> dict[str, Any]:

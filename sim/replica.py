@@ -47,14 +47,16 @@ class Replica:
 
     def serve(self) -> Process:
         """The SimPy process; it ends early, after a whole step, when an interrupt is requested."""
-        while not self._interrupt.is_requested and self._has_work():
+        while not self._interrupt.is_requested and self.has_work:
             if not self._scheduler.has_unfinished:
                 yield from self._wait()
             self._take_arrivals()
             if self._scheduler.has_unfinished:
                 yield from self._step()
 
-    def _has_work(self) -> bool:
+    @property
+    def has_work(self) -> bool:
+        """Whether anything is unfinished or still to come."""
         return self._scheduler.has_unfinished or self._arrivals.next_s is not None
 
     def _wait(self) -> Process:
