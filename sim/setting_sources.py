@@ -8,7 +8,7 @@ from typing import Any
 from analysis.duration import parse_duration
 from analysis.run import load
 from sim.errors import SimError
-from sim.replay_settings import ReplaySettings, check_names
+from sim.replay_settings import POLICY_SETTINGS, ReplaySettings
 
 # What describes the other run's trace and clock rather than its engine.
 _NOT_TAKEN = ("pace", "warmup_s", "slo", "start_s", "end_s", "limit", "rate_scale", "trace_format", "trace_block_size")
@@ -29,9 +29,12 @@ def resolve(flags: dict[str, Any], config: Path | None, like: Path | None) -> Re
         SimError: a file cannot be read, or a key or value cannot be.
         RunError: `like` is no run.
     """
-    values = _of_run(like) if like else {}
-    values |= _of_file(config) if config else {}
-    return ReplaySettings.of(values | flags, "settings")
+    given = (_of_file(config) if config else {}) | flags
+    inherited = _of_run(like) if like else {}
+    if given.get("policy", inherited.get("policy")) != inherited.get("policy"):
+        # What was set for another policy has no meaning for this one.
+        inherited = {name: value for name, value in inherited.items() if name not in POLICY_SETTINGS}
+    return ReplaySettings.of(inherited | given, "settings")
 
 
 def seconds(value: object, name: str) -> float:
@@ -62,10 +65,13 @@ def _parsed(text: str) -> float:
 
 def _of_run(path: Path) -> dict[str, Any]:
     meta = load(path).meta
-    known = {name: value for name, value in meta["settings"].items() if name not in _NOT_TAKEN}
-    check_names(known, str(path / "meta.json"))
-    sizes = meta.get("graph_sizes")
-    return known | {"num_blocks": meta["num_kv_blocks"]} | ({"graph_sizes": sizes} if sizes is not None else {})
+    values = {name: value for name, value in meta["settings"].items() if name not in _NOT_TAKEN}
+    values["num_blocks"] = meta["num_kv_blocks"]
+    if meta.get("graph_sizes") is not None:
+        values["graph_sizes"] = meta["graph_sizes"]
+    # Checked here too, so that a message names the file.
+    ReplaySettings.of(values, str(path / "meta.json"))
+    return values
 
 
 def _of_file(path: Path) -> dict[str, Any]:
