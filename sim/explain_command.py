@@ -40,9 +40,12 @@ def explain(
 def _shape(decode_seqs: int, decode_context: int, prefill_seqs: int, tokens: int, context: int) -> "StepShape":
     from engine import StepShape
     from sim.errors import SimError
+    from sim.replay_settings import MAX_COUNT
 
     if min(decode_seqs, prefill_seqs) < 0 or decode_seqs + prefill_seqs == 0:
         raise SimError(f"The step has {decode_seqs} decodes and {prefill_seqs} chunks; give at least one of either.")
+    if max(decode_seqs, decode_context, prefill_seqs, tokens, context) > MAX_COUNT:
+        raise SimError(f"A size of the step is above {MAX_COUNT}; give a step that an engine could run.")
     if decode_context < 1 or (prefill_seqs and (tokens < 2 or context < tokens)):
         raise SimError(
             f"A decode attends to at least 1 token (here {decode_context}); a chunk has at least 2 (here {tokens}) and "
