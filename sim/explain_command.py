@@ -29,10 +29,13 @@ def explain(
     with clean_exit():
         from backends.graph_sizes import graph_for_rows, graph_sizes
         from backends.simulated import RooflineModel, load_gpu_sheet, load_model_sheet
+        from sim.replay_settings import ReplaySettings
 
         context = prefill_tokens if prefill_context is None else prefill_context
         shape = _shape(decode_seqs, decode_context, prefill_seqs, prefill_tokens, context)
-        size = None if eager or prefill_seqs else graph_for_rows(graph_sizes(decode_seqs))[decode_seqs]
+        # The sizes that a replay captures, so that the same step is padded alike.
+        sizes = graph_sizes(max(decode_seqs, ReplaySettings().max_num_seqs))
+        size = None if eager or prefill_seqs else graph_for_rows(sizes)[decode_seqs]
         terms = RooflineModel(load_model_sheet(model), load_gpu_sheet(gpu), tp).explain(shape, size)
         _print(terms, f"{model} on {tp} x {gpu}, uncalibrated", size)
 
