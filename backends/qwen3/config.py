@@ -9,10 +9,8 @@ from typing import Any
 import torch
 
 from backends.qwen3.errors import ModelError
-from backends.simulated.model_sheet import ModelSheet
 
 DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
-_SHEET_DTYPES = {2: torch.bfloat16, 4: torch.float32}
 
 # What a dense Qwen3 folder may say and we compute; any other value changes the result, so it is refused.
 _ONLY = {
@@ -91,30 +89,6 @@ class Qwen3Config:
             )
         except ModelError as error:
             raise ModelError(f"{path}: {error}") from None
-
-    @classmethod
-    def from_sheet(cls, sheet: ModelSheet) -> "Qwen3Config":
-        """A named size, for random weights.
-
-        Raises:
-            ModelError: the sheet is of another family, or of a width that is no dtype here.
-        """
-        if not sheet.has_qk_norm:
-            raise ModelError(f"{sheet.name} is no Qwen3: it has no norm on queries and keys; name a Qwen3 size.")
-        if sheet.dtype_bytes not in _SHEET_DTYPES:
-            raise ModelError(f"{sheet.name} has dtype_bytes {sheet.dtype_bytes}; it must be 2 or 4.")
-        return cls(
-            vocab_size=sheet.vocab_size,
-            hidden_size=sheet.hidden_size,
-            intermediate_size=sheet.intermediate_size,
-            num_hidden_layers=sheet.num_layers,
-            num_attention_heads=sheet.num_heads,
-            num_key_value_heads=sheet.num_kv_heads,
-            head_dim=sheet.head_dim,
-            max_position_embeddings=sheet.max_model_len,
-            tie_word_embeddings=sheet.has_tied_embeddings,
-            dtype=_SHEET_DTYPES[sheet.dtype_bytes],
-        )
 
     def num_kv_heads_on(self, num_ranks: int) -> int:
         """Key/value heads that one of `num_ranks` ranks holds; at least one, replicated if need be."""

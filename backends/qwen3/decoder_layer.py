@@ -22,10 +22,10 @@ class DecoderLayer(nn.Module):
     def __init__(self, config: Qwen3Config, group: Group, ops: Ops, device: torch.device) -> None:
         super().__init__()
         self._ops = ops
-        norm = {"eps": config.rms_norm_eps, "dtype": config.dtype, "device": device}
-        self.attention_norm = RMSNorm(config.hidden_size, **norm)
+        size, eps, dtype = config.hidden_size, config.rms_norm_eps, config.dtype
+        self.attention_norm = RMSNorm(size, eps, dtype=dtype, device=device)
         self.attention = SelfAttention(config, group, ops, device)
-        self.mlp_norm = RMSNorm(config.hidden_size, **norm)
+        self.mlp_norm = RMSNorm(size, eps, dtype=dtype, device=device)
         self.mlp = MLP(config, group, ops, device)
 
     def forward(

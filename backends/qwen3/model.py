@@ -32,16 +32,16 @@ class Qwen3Model(nn.Module):
         super().__init__()
         self.config = config
         self._ops = ops or ops_for(device)
-        place = {"dtype": config.dtype, "device": device}
-        self.embedding = VocabMatrix(config.vocab_size, config.hidden_size, group, **place)
+        vocab_size, hidden_size, dtype = config.vocab_size, config.hidden_size, config.dtype
+        self.embedding = VocabMatrix(vocab_size, hidden_size, group, dtype=dtype, device=device)
         self.layers = nn.ModuleList(
             DecoderLayer(config, group, self._ops, device) for _ in range(config.num_hidden_layers)
         )
-        self.norm = RMSNorm(config.hidden_size, config.rms_norm_eps, **place)
+        self.norm = RMSNorm(hidden_size, config.rms_norm_eps, dtype=dtype, device=device)
         self.head = (
             self.embedding
             if config.tie_word_embeddings
-            else VocabMatrix(config.vocab_size, config.hidden_size, group, **place)
+            else VocabMatrix(vocab_size, hidden_size, group, dtype=dtype, device=device)
         )
         self._rotary = rotary_table(config.head_dim, config.rope_theta, config.max_position_embeddings, device)
 

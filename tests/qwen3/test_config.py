@@ -6,7 +6,6 @@ import torch
 
 from backends.qwen3.config import Qwen3Config
 from backends.qwen3.errors import ModelError
-from backends.simulated.model_sheet import load_model_sheet
 
 GIVEN = {
     "model_type": "qwen3",
@@ -106,17 +105,6 @@ def test_unreadable_file_is_named(tmp_path, text, message):
         (tmp_path / "config.json").write_text(text)
     with pytest.raises(ModelError, match=f"{tmp_path / 'config.json'}.* {message}"):
         Qwen3Config.from_folder(tmp_path)
-
-
-def test_named_size():
-    config = Qwen3Config.from_sheet(load_model_sheet("Qwen3-0.6B"))
-    assert (config.num_hidden_layers, config.hidden_size, config.head_dim) == (28, 1024, 128)
-    assert (config.tie_word_embeddings, config.dtype) == (True, torch.bfloat16)
-
-
-def test_named_size_of_another_family_is_refused():
-    with pytest.raises(ModelError, match="is no Qwen3: it has no norm"):
-        Qwen3Config.from_sheet(load_model_sheet("Llama-3.1-8B"))
 
 
 def test_kv_block_bytes_counts_replicated_heads(tmp_path):
