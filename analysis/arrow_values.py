@@ -33,7 +33,7 @@ def to_arrow(values: Sequence[Any], type_: pa.DataType) -> "pa.Array[Any]":
         return _array(values, type_, None)
     is_valid = np.fromiter(map(is_not, values, repeat(None)), np.bool_, len(values))
     if not is_valid.any():
-        return pa.nulls(len(values), type_)  # type: ignore[no-any-return, call-overload] # stubs list types one by one
+        return _nulls(len(values), type_)
     filler: Any = 0 if type_ in _TYPECODES else () if pa.types.is_list(type_) else ""
     filled = [filler if value is None else value for value in values]
     return _array(filled, type_, pa.py_buffer(np.packbits(is_valid, bitorder="little").tobytes()))
@@ -54,7 +54,7 @@ def to_numpy(column: "pa.ChunkedArray[Any] | pa.Array[Any]") -> NDArray[Any]:
     Returns:
         An array that may share memory with the column; do not write to it.
     """
-    values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    values = one_array(column) if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_boolean(values.type):
         return to_numpy(values.cast(pa.uint8())).astype(np.bool_)
     if values.null_count:
@@ -63,9 +63,18 @@ def to_numpy(column: "pa.ChunkedArray[Any] | pa.Array[Any]") -> NDArray[Any]:
     return result
 
 
+def one_array(column: "pa.ChunkedArray[Any]") -> "pa.Array[Any]":
+    """Returns a column as one array."""
+    return column.combine_chunks() if column.num_chunks else _nulls(0, column.type)
+
+
 def empty_table(schema: pa.Schema) -> pa.Table:
     """Returns a table without rows."""
     return pa.Table.from_batches([], schema=schema)
+
+
+def _nulls(length: int, type_: pa.DataType) -> "pa.Array[Any]":
+    return pa.nulls(length, type_)  # type: ignore[no-any-return, call-overload] # stubs list types one by one
 
 
 def _array(values: Sequence[Any], type_: pa.DataType, validity: pa.Buffer | None) -> "pa.Array[Any]":

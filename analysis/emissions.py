@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from analysis.arrow_values import to_numpy
+from analysis.arrow_values import one_array, to_numpy
 from analysis.errors import RunError
 from analysis.sample import Sample
 from analysis.step_columns import Bools, Floats, Ints, StepColumns
@@ -39,8 +39,8 @@ class Emissions:
         Raises:
             RunError: runs and output tokens do not agree, are out of order, or lie in steps that are not there.
         """
-        first_steps = table.column("emission_first_steps").combine_chunks()
-        counts = table.column("emission_counts").combine_chunks()
+        first_steps = one_array(table.column("emission_first_steps"))
+        counts = one_array(table.column("emission_counts"))
         request_id = table.column("request_id")
         lengths = to_numpy(pc.list_value_length(first_steps))
         _check(lengths != to_numpy(pc.list_value_length(counts)), request_id, "emission lists of different lengths")

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from analysis.arrow_values import text_scalar, to_numpy
+from analysis.arrow_values import one_array, text_scalar, to_numpy
 from analysis.errors import RunError
 from analysis.schema import STATUSES
 from analysis.step_columns import Bools, Floats, Ints
@@ -64,7 +64,7 @@ class RequestColumns:
         Raises:
             RunError: a status is unknown, a name occurs twice, or a finished request lacks a stamp.
         """
-        request_id, status = table.column("request_id").combine_chunks(), table.column("status")
+        request_id, status = one_array(table.column("request_id")), table.column("status")
         _check_names(request_id)
         _check_statuses(status)
         is_status = {name: to_numpy(pc.equal(status, text_scalar(name))) for name in STATUSES}

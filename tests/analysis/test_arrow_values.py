@@ -51,6 +51,11 @@ def test_numbers_to_numpy() -> None:
     assert to_numpy(column.slice(3)).tolist() == []
 
 
+def test_column_without_chunks() -> None:
+    for type_ in (pa.int64(), pa.float64(), pa.bool_()):
+        assert to_numpy(pa.chunked_array([], type_)).tolist() == []
+
+
 def test_null_times_become_nan() -> None:
     first, second = to_numpy(to_arrow([1.0, None], pa.float64()))
     assert first == 1.0
