@@ -14,7 +14,7 @@ from sim.step_record import StepRecord
 from sim.time_quantum import quantise
 from traces import TraceRequest
 
-STEPS_PER_WRITE = 1000
+STEPS_PER_WRITE = 100
 
 
 class Rows(Protocol):
@@ -49,7 +49,7 @@ class Recorder:
             rows: where the rows go.
             block_size: tokens in a block of the engine.
             digest: takes every decision.
-            on_progress: called with (requests ended, clock) every thousand steps.
+            on_progress: called with (requests ended, clock) every hundred steps.
         """
         self._rows = rows
         self._block_size = block_size
