@@ -8,6 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from analysis.run import load
@@ -79,7 +80,8 @@ def replay(trace: Trace, parts: Parts, output: Path, interrupt: Interrupt, on_pr
     finally:
         recorder.finish(arrivals.left())
         parts.backend.close()
-        summary = _finish(writer, digest.hexdigest(), time.perf_counter() - wall_start, is_complete)
+        known = {"complete": is_complete, **_lag(recorder.lags_s)}
+        summary = _finish(writer, digest.hexdigest(), time.perf_counter() - wall_start, known)
     return summary
 
 
@@ -94,10 +96,15 @@ def _run(parts: Parts, replica: Replica) -> bool:
     return False
 
 
-def _finish(writer: RunWriter, digest: str, wall_s: float, is_complete: bool) -> dict[str, Any]:
+def _lag(lags_s: list[float]) -> dict[str, float | None]:
+    """How far the clock was behind the wall when requests were taken; 0 where there is no wall to be behind."""
+    return {"mean_lag_s": fmean(lags_s) if lags_s else None, "max_lag_s": max(lags_s, default=None)}
+
+
+def _finish(writer: RunWriter, digest: str, wall_s: float, known: dict[str, Any]) -> dict[str, Any]:
     writer.flush()
-    summary = summarise(load(writer.path), wall_s=wall_s, decision_digest=digest) | {"complete": is_complete}
-    writer.finish(summary, is_complete)
+    summary = summarise(load(writer.path), wall_s=wall_s, decision_digest=digest) | known
+    writer.finish(summary, known["complete"])
     return summary
 
 
