@@ -42,14 +42,14 @@ def num_blocks_that_fit(use: MemoryUse, utilization: float, block_bytes: int, gr
         ModelError: on every rank, when not one block fits on some rank, or the share is no share.
     """
     if not 0 < utilization <= 1:
-        raise ModelError(f"gpu_memory_utilization is {utilization}; it must be above 0 and at most 1.")
+        raise ModelError(f"memory_utilization is {utilization}; it must be above 0 and at most 1.")
     num_blocks = group.minimum(use.left(utilization) // block_bytes)
     if num_blocks < 1:
         raise ModelError(
-            f"No memory is left for the KV cache: {utilization:g} of {_gib(use.total)} (gpu_memory_utilization), less "
+            f"No memory is left for the KV cache: {utilization:g} of {_gib(use.total)} (memory_utilization), less "
             f"{_gib(use.others)} used by other processes, {_gib(use.peak)} for weights and the largest step and "
             f"{_gib(use.graphs)} for graphs, leaves {_gib(use.left(utilization))} on this rank, and a block takes "
-            f"{_gib(block_bytes)}. Raise gpu_memory_utilization, lower max_num_batched_tokens or max_num_seqs, end the "
+            f"{_gib(block_bytes)}. Raise memory_utilization, lower max_num_batched_tokens or max_num_seqs, end the "
             f"other processes, or use more ranks."
         )
     return num_blocks

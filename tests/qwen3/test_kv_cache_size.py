@@ -43,7 +43,7 @@ def test_nothing_left_names_numbers_and_settings():
         "1.000 GiB",
     ):
         assert part in message
-    for setting in ("gpu_memory_utilization", "max_num_batched_tokens", "max_num_seqs"):
+    for setting in ("memory_utilization", "max_num_batched_tokens", "max_num_seqs"):
         assert setting in message
 
 
@@ -59,5 +59,5 @@ def test_less_than_a_block_is_nothing():
 
 @pytest.mark.parametrize("share", [0, -1, 1.01])
 def test_share_must_be_a_share(share):
-    with pytest.raises(ModelError, match=f"gpu_memory_utilization is {share}"):
+    with pytest.raises(ModelError, match=f"memory_utilization is {share}"):
         num_blocks_that_fit(USE, share, GIB, SingleRank())
