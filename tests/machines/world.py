@@ -19,6 +19,9 @@ class World:
         held: blocks of each of its rows.
         written: of these, the blocks that the row writes.
         ends: how each request has ended, oldest first.
+        num_preemptions: sequences that lost their blocks.
+        num_hit_tokens: tokens that admissions found in the cache.
+        num_chunks: rows that computed a part of what they had to.
     """
 
     def __init__(self, universe: Universe, policy: Policy | None = None) -> None:
@@ -32,6 +35,7 @@ class World:
         self.held: dict[Sequence, set[int]] = {}
         self.written: dict[Sequence, set[int]] = {}
         self.ends: list[Ended] = []
+        self.num_preemptions = self.num_hit_tokens = self.num_chunks = 0
 
     @property
     def is_nano(self) -> bool:
@@ -73,6 +77,7 @@ class World:
         assert len(batch) or batch.preempted or batch.ended or not had_work, "there is work but no progress"
         assert all("the pool has" in each.reason for each in batch.ended), "only who outgrows the pool may fail here"
         self._take(batch.ended)
+        self._count(batch)
         if len(batch):
             self.batch = batch
             self._note_rows(batch)
@@ -100,6 +105,11 @@ class World:
             else:
                 return
         raise AssertionError(f"there is still work after {MAX_STEPS} steps")
+
+    def _count(self, batch: Batch) -> None:
+        self.num_preemptions += len(batch.preempted)
+        self.num_hit_tokens += sum(each.num_hit_tokens for each in batch.admitted)
+        self.num_chunks += batch.samples.count(False)
 
     def _note_rows(self, batch: Batch) -> None:
         by_id, size = {seq.request_id: seq for seq in state.live(self.scheduler)}, self.limits.block_size

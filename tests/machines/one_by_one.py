@@ -1,0 +1,34 @@
+"""A policy that decides as another one but never schedules all decodes at a stroke."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from engine import Policy, Rules, View
+from engine.policy import rules_of
+
+
+@dataclass(frozen=True, slots=True)
+class OneByOne:
+    """Hides `View.decode_all` from a policy, so that it calls `compute` for each sequence."""
+
+    policy: Policy
+
+    @property
+    def rules(self) -> Rules:
+        """Those of the policy."""
+        return rules_of(self.policy)
+
+    def select(self, view: View) -> None:
+        """Let the policy decide on a view without `decode_all`."""
+        self.policy.select(cast(View, _WithoutDecodeAll(view)))
+
+
+class _WithoutDecodeAll:
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    def decode_all(self) -> bool:
+        return False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view, name)
