@@ -1,0 +1,88 @@
+"""Turns the engine's batches into step commands: request ids into seats, prompts into tokens."""
+
+from collections.abc import Mapping
+from itertools import chain
+
+import numpy as np
+
+from backends.qwen3.prompt_tokens import prompt_tokens
+from backends.qwen3.seats import Seats
+from backends.qwen3.step_command import IntArray, SeatBlocks, SeatedSequence, SeatTokens, StepCommand
+from engine.batch import Admission, Batch
+
+_NONE = np.zeros(0, dtype=np.int32)
+_NO_TOKENS = SeatTokens(_NONE, _NONE, _NONE)
+
+
+class CommandBuilder:
+    """Keeps the seats of all live sequences; batches must come in the order in which they were made."""
+
+    def __init__(self, vocab_size: int, block_size: int) -> None:
+        self._vocab_size = vocab_size
+        self._block_size = block_size
+        self._seats = Seats()
+        self._row_ids: tuple[str, ...] = ()
+        self._row_seats = _NONE
+        self._new_tokens = _NO_TOKENS
+        self._failed: tuple[int, ...] = ()
+
+    def build(self, batch: Batch) -> tuple[StepCommand, Mapping[str, str]]:
+        """The command of a batch, and the reasons why some of its rows must fail: their prompts cannot be embedded."""
+        # A sequence that was resumed and preempted while one batch was made is released a second time.
+        released = tuple([self._seats.release(name) for name in batch.released if name in self._seats])
+        refused: dict[str, str] = {}
+        admitted = tuple([self._seat(admission, refused) for admission in batch.admitted])
+        if released or admitted or batch.request_ids != self._row_ids:
+            self._row_ids = batch.request_ids
+            self._row_seats = np.array([self._seats[request_id] for request_id in batch.request_ids], dtype=np.int32)
+        command = StepCommand(
+            new_tokens=self._new_tokens,
+            failed=self._failed,
+            released=released,
+            admitted=admitted,
+            grown=self._grown(batch),
+            seats=self._row_seats,
+            first_positions=np.array(batch.first_positions, dtype=np.int32),
+            num_tokens=np.array(batch.num_tokens, dtype=np.int32),
+            samples=np.array(batch.samples, dtype=np.bool_),
+        )
+        self._new_tokens, self._failed = _NO_TOKENS, ()
+        return command, refused
+
+    def note_result(self, command: StepCommand, token_ids: IntArray, failed: Mapping[str, str]) -> None:
+        """Take what `command` gave, to be told with the next one.
+
+        Args:
+            command: the last one built.
+            token_ids: [sampling rows], as returned to the engine.
+            failed: reasons by id of rows that failed.
+        """
+        positions = command.first_positions + command.num_tokens
+        self._new_tokens = SeatTokens(command.seats[command.samples], positions[command.samples], token_ids)
+        self._failed = tuple([self._seats[request_id] for request_id in failed])
+
+    def _seat(self, admission: Admission, refused: dict[str, str]) -> SeatedSequence:
+        tokens = prompt_tokens(admission.prompt, self._vocab_size)
+        is_unknown = (tokens < 0) | (tokens >= self._vocab_size)
+        if is_unknown.any():
+            refused[admission.request_id] = (
+                f"Its prompt has token id {tokens[is_unknown][0]}; the model knows 0 to {self._vocab_size - 1}."
+            )
+            tokens[is_unknown] = 0  # must not reach the embedding; the row fails, so nobody uses what comes of it
+        outputs = np.array(admission.output_ids, dtype=np.int32)
+        return SeatedSequence(
+            seat=self._seats.take(admission.request_id),
+            token_ids=np.concatenate((tokens.astype(np.int32), outputs)),
+            block_table=np.array(admission.block_table, dtype=np.int32),
+            num_hit_blocks=-(-admission.num_hit_tokens // self._block_size),
+        )
+
+    def _grown(self, batch: Batch) -> SeatBlocks:
+        if not batch.new_blocks:
+            return SeatBlocks(_NONE, _NONE, _NONE)
+        request_ids, block_ids = zip(*batch.new_blocks, strict=True)
+        seats = np.array([self._seats[request_id] for request_id in request_ids], dtype=np.int32)
+        counts = np.array([len(ids) for ids in block_ids], dtype=np.int32)
+        return SeatBlocks(
+            seats, counts, np.fromiter(chain.from_iterable(block_ids), dtype=np.int32, count=counts.sum())
+        )
