@@ -12,7 +12,8 @@ class EmissionRuns:
         """Follow `records`, which holds every live request."""
         self._records = records
         self._open: dict[str, None] = {}
-        self._sampled: tuple[str, ...] = ()
+        self._sampled: tuple[str, ...] | None = ()
+        """Who got a token in the last step; None if a run was closed since, so that the next step is looked at."""
         self._step = -1
         self._end_s = 0.0
 
@@ -43,7 +44,7 @@ class EmissionRuns:
             if request_id in self._open:
                 del self._open[request_id]
                 self._records[request_id].close_run(self._step, self._end_s)
-                self._sampled = ()
+                self._sampled = None
 
     def close_all(self) -> None:
         """End all runs."""
