@@ -3,10 +3,16 @@ import pytest
 from engine.key_index import KeyIndex
 
 
-def test_oldest_block_is_found_while_it_lives_when_duplicates_are_kept() -> None:
+def _with_three_copies() -> KeyIndex:
+    """Key 7 in blocks 5, 3 and 4, in that order."""
     index = KeyIndex(keep_duplicates=True)
-    for block in (5, 3, 4):
-        index.add(7, block)
+    index.add([7, 8], [5, 6])
+    index.add([7, 7], [3, 4])
+    return index
+
+
+def test_oldest_block_is_found_while_it_lives_when_duplicates_are_kept() -> None:
+    index = _with_three_copies()
 
     found = []
     for block in (5, 3, 4):
@@ -15,26 +21,35 @@ def test_oldest_block_is_found_while_it_lives_when_duplicates_are_kept() -> None
 
     assert found == [5, 3, 4]
     assert index.find(7) is None
-    assert len(index) == 0
+    assert index.items() == [(8, [6])]
+    assert len(index) == 1
 
 
 def test_duplicate_that_goes_first_leaves_the_oldest() -> None:
-    index = KeyIndex(keep_duplicates=True)
-    for block in (5, 3, 4):
-        index.add(7, block)
+    index = _with_three_copies()
 
     index.discard(7, 3)
 
-    assert index.items() == [(7, [5, 4])]
+    assert index.items() == [(7, [5, 4]), (8, [6])]
     index.discard(7, 5)
-    assert index.items() == [(7, [4])]
+    assert index.items() == [(7, [4]), (8, [6])]
+
+
+def test_key_starts_anew_when_all_its_blocks_have_gone() -> None:
+    index = _with_three_copies()
+    for block in (4, 5, 3):
+        index.discard(7, block)
+
+    index.add([7], [1])
+
+    assert index.items() == [(8, [6]), (7, [1])]
 
 
 def test_newest_block_replaces_the_others_when_duplicates_are_not_kept() -> None:
     index = KeyIndex(keep_duplicates=False)
-    index.add(7, 5)
-    index.add(7, 3)
-    assert index.items() == [(7, [3])]
+    index.add([7, 8], [5, 6])
+    index.add([7], [3])
+    assert index.items() == [(7, [3]), (8, [6])]
 
     index.discard(7, 5)  # no longer what the key finds
     assert index.find(7) == 3
@@ -45,7 +60,7 @@ def test_newest_block_replaces_the_others_when_duplicates_are_not_kept() -> None
 @pytest.mark.parametrize("keep_duplicates", [True, False])
 def test_discarding_what_is_not_there_has_no_effect(keep_duplicates: bool) -> None:
     index = KeyIndex(keep_duplicates)
-    index.add(7, 5)
+    index.add([7], [5])
 
     index.discard(8, 5)
     index.discard(7, 6)

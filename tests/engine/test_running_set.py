@@ -14,7 +14,7 @@ def _decoding(*names: str) -> tuple[RunningSet, list[Sequence]]:
     for seq in seqs:
         running.add(seq)
         seq.num_computed_tokens = 3
-    running.note_progress(seqs)
+    running.note_progress()
     return running, seqs
 
 
@@ -44,11 +44,11 @@ def test_set_is_decoding_when_each_sequence_has_one_token_left() -> None:
     running.add(a)
     running.add(b)
     a.num_computed_tokens, b.num_computed_tokens = 3, 2
-    running.note_progress([a, b])
+    running.note_progress()
     assert not running.is_decoding
 
     b.num_computed_tokens = 3
-    running.note_progress([b])
+    running.note_progress()
 
     assert running.is_decoding
 
