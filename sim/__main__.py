@@ -9,6 +9,7 @@ app = typer.Typer(
     help="Replay request traces on a serving engine, real or modelled.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     add_completion=True,
 )
 app.command()(replay)

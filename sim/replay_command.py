@@ -10,67 +10,61 @@ import typer
 
 from sim.clean_exit import clean_exit
 
-_ENGINE, _POLICY, _TRACE, _RUN = "Engine", "Policy", "Trace", "Run"
 
-
-def _option(panel: str, text: str, *names: str) -> Any:  # noqa: ANN401  # typer's own options are untyped
-    return typer.Option(*names, help=text, rich_help_panel=panel, show_default=False)
+def _option(text: str, *names: str) -> Any:  # noqa: ANN401  # typer's own options are untyped
+    return typer.Option(*names, help=text, show_default=False)
 
 
 def replay(
-    trace: Annotated[Path, typer.Argument(help="Trace file: JSON lines with the Mooncake fields, or a known CSV.")],
-    backend: Annotated[str | None, _option(_ENGINE, "sim: a cost model of a GPU. [sim]")] = None,
-    cost: Annotated[
-        str | None, _option(_ENGINE, "roofline, or a run directory whose step times to use. [roofline]")
-    ] = None,
-    model: Annotated[str | None, _option(_ENGINE, "Model, by name or as a sheet file. [Qwen3-8B]")] = None,
-    gpu: Annotated[str | None, _option(_ENGINE, "GPU, by name or as a sheet file. [H200]")] = None,
-    tp: Annotated[int | None, _option(_ENGINE, "Tensor-parallel degree. [1]")] = None,
-    block_size: Annotated[int | None, _option(_ENGINE, "Tokens in a KV block. [16]")] = None,
-    num_blocks: Annotated[int | None, _option(_ENGINE, "KV blocks. [what fits into memory]")] = None,
-    memory_utilization: Annotated[float | None, _option(_ENGINE, "Share of GPU memory to use. [0.9]")] = None,
-    max_num_seqs: Annotated[int | None, _option(_ENGINE, "Most running sequences. [256]")] = None,
-    max_num_batched_tokens: Annotated[int | None, _option(_ENGINE, "Token budget of a step. [8192]")] = None,
-    max_model_len: Annotated[int | None, _option(_ENGINE, "Longest sequence. [the model's]")] = None,
-    policy: Annotated[str | None, _option(_POLICY, "vllm, nano-vllm or FILE.py:Name. [vllm]")] = None,
-    scheduling_policy: Annotated[str | None, _option(_POLICY, "fcfs or priority. [fcfs]")] = None,
+    trace: Annotated[
+        Path, typer.Argument(metavar="TRACE", help="Trace file: JSON lines with the Mooncake fields, or a known CSV.")
+    ],
+    backend: Annotated[str | None, _option("sim: a cost model of a GPU. [sim]")] = None,
+    cost: Annotated[str | None, _option("roofline, or a run directory whose step times to use. [roofline]")] = None,
+    model: Annotated[str | None, _option("Model, by name or as a sheet file. [Qwen3-8B]")] = None,
+    gpu: Annotated[str | None, _option("GPU, by name or as a sheet file. [H200]")] = None,
+    tp: Annotated[int | None, _option("Tensor-parallel degree. [1]")] = None,
+    block_size: Annotated[int | None, _option("Tokens in a KV block. [16]")] = None,
+    num_blocks: Annotated[int | None, _option("KV blocks. [what fits into memory]")] = None,
+    memory_utilization: Annotated[float | None, _option("Share of GPU memory to use. [0.9]")] = None,
+    max_num_seqs: Annotated[int | None, _option("Most running sequences. [256]")] = None,
+    max_num_batched_tokens: Annotated[int | None, _option("Token budget of a step. [8192]")] = None,
+    max_model_len: Annotated[int | None, _option("Longest sequence. [the model's]")] = None,
+    policy: Annotated[str | None, _option("vllm, nano-vllm or FILE.py:Name. [vllm]")] = None,
+    scheduling_policy: Annotated[str | None, _option("fcfs or priority. [fcfs]")] = None,
     prefix_caching: Annotated[
-        bool | None, _option(_POLICY, "Look prefixes up and keep them. [on]", "--prefix-caching/--no-prefix-caching")
+        bool | None, _option("Look prefixes up and keep them. [on]", "--prefix-caching/--no-prefix-caching")
     ] = None,
     chunked_prefill: Annotated[
         bool | None,
-        _option(_POLICY, "Compute a prompt in several steps. [on]", "--chunked-prefill/--no-chunked-prefill"),
+        _option("Compute a prompt in several steps. [on]", "--chunked-prefill/--no-chunked-prefill"),
     ] = None,
     long_prefill_token_threshold: Annotated[
-        int | None, _option(_POLICY, "Most prompt tokens of one request in a step; 0 is no limit. [0]")
+        int | None, _option("Most prompt tokens of one request in a step; 0 is no limit. [0]")
     ] = None,
-    watermark: Annotated[float | None, _option(_POLICY, "Share of blocks that an admission leaves free. [0]")] = None,
+    watermark: Annotated[float | None, _option("Share of blocks that an admission leaves free. [0]")] = None,
     reserve_full_prompt: Annotated[
         bool | None,
-        _option(_POLICY, "Admit only what fits whole. [on]", "--reserve-full-prompt/--no-reserve-full-prompt"),
+        _option("Admit only what fits whole. [on]", "--reserve-full-prompt/--no-reserve-full-prompt"),
     ] = None,
-    vllm_version: Annotated[str | None, _option(_POLICY, "Whose details to follow: 0.25 or 0.33. [0.33]")] = None,
-    trace_format: Annotated[
-        str | None, _option(_TRACE, "auto, native, azure2023 or llmservingsim. [auto]", "--format")
-    ] = None,
-    trace_block_size: Annotated[int | None, _option(_TRACE, "Prompt tokens of one hash id. [the trace's]")] = None,
-    start: Annotated[str | None, _option(_TRACE, "Begin of the window, such as 90s. [the trace's]")] = None,
-    end: Annotated[str | None, _option(_TRACE, "End of the window. [the trace's]")] = None,
-    limit: Annotated[int | None, _option(_TRACE, "Most requests. [all]")] = None,
-    rate_scale: Annotated[float | None, _option(_TRACE, "Factor on the request rate. [1]")] = None,
+    vllm_version: Annotated[str | None, _option("Whose details to follow: 0.25 or 0.33. [0.33]")] = None,
+    trace_format: Annotated[str | None, _option("auto, native, azure2023 or llmservingsim. [auto]", "--format")] = None,
+    trace_block_size: Annotated[int | None, _option("Prompt tokens of one hash id. [the trace's]")] = None,
+    start: Annotated[str | None, _option("Begin of the window, such as 90s. [the trace's]")] = None,
+    end: Annotated[str | None, _option("End of the window. [the trace's]")] = None,
+    limit: Annotated[int | None, _option("Most requests. [all]")] = None,
+    rate_scale: Annotated[float | None, _option("Factor on the request rate. [1]")] = None,
     oversize: Annotated[
-        str | None, _option(_TRACE, "Prompts that cannot be served: error, fail (count them) or truncate. [fail]")
+        str | None, _option("Prompts that cannot be served: error, fail (count them) or truncate. [fail]")
     ] = None,
-    output: Annotated[Path | None, _option(_RUN, "Run directory to make. [none is kept]", "--output", "-o")] = None,
-    config: Annotated[Path | None, _option(_RUN, "TOML file with the same settings; flags win.")] = None,
-    like: Annotated[Path | None, _option(_RUN, "Run directory to take settings, blocks and graphs from.")] = None,
-    seed: Annotated[int | None, _option(_RUN, "Tells unique prompts of runs apart. [0]")] = None,
-    pace: Annotated[str | None, _option(_RUN, "virtual: skip idle time; wall: wait for it. [virtual]")] = None,
-    warmup: Annotated[
-        str | None, _option(_RUN, "Leave this out of a steady-state window, such as 60s. [no window]")
-    ] = None,
-    slo: Annotated[str | None, _option(_RUN, "Limits, such as ttft=500ms,tpot=50ms. [none]")] = None,
-    as_json: Annotated[bool, _option(_RUN, "Print only the summary, as JSON.", "--json")] = False,
+    output: Annotated[Path | None, _option("Run directory to make. [none is kept]", "--output", "-o")] = None,
+    config: Annotated[Path | None, _option("TOML file with the same settings; flags win.")] = None,
+    like: Annotated[Path | None, _option("Run directory to take settings, blocks and graphs from.")] = None,
+    seed: Annotated[int | None, _option("Tells unique prompts of runs apart. [0]")] = None,
+    pace: Annotated[str | None, _option("virtual: skip idle time; wall: wait for it. [virtual]")] = None,
+    warmup: Annotated[str | None, _option("Leave this out of a steady-state window, such as 60s. [no window]")] = None,
+    slo: Annotated[str | None, _option("Limits, such as ttft=500ms,tpot=50ms. [none]")] = None,
+    as_json: Annotated[bool, _option("Print only the summary, as JSON.", "--json")] = False,
 ) -> None:
     """Replay a request trace and say what latency and throughput come out."""
     durations = {"start_s": start, "end_s": end, "warmup_s": warmup}
