@@ -45,6 +45,9 @@ class BackendSettings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ModelError(f"{name} is {value}; it must be at least 1.")
+        for size in self.graph_sizes:
+            if size < 1:
+                raise ModelError(f"graph_sizes holds {size}; each must be at least 1.")
         if not 0 < self.memory_utilization <= 1:
             raise ModelError(f"memory_utilization is {self.memory_utilization}; it must be above 0 and at most 1.")
         if self.max_model_len > self.config.max_position_embeddings:

@@ -6,6 +6,7 @@ from itertools import chain
 import numpy as np
 
 from backends.qwen3.prompt_tokens import prompt_tokens
+from backends.qwen3.sampling_rows import SamplingRows
 from backends.qwen3.seats import Seats
 from backends.qwen3.step_command import IntArray, SeatBlocks, SeatedSequence, SeatTokens, StepCommand
 from engine.batch import Admission, Batch
@@ -15,11 +16,18 @@ _NO_TOKENS = SeatTokens(_NONE, _NONE, _NONE)
 
 
 class CommandBuilder:
-    """Keeps the seats of all live sequences; batches must come in the order in which they were made."""
+    """Keeps the seats of all live sequences; batches must come in the order in which they were made.
 
-    def __init__(self, vocab_size: int, block_size: int) -> None:
+    Args:
+        vocab_size: tokens that the model knows.
+        block_size: tokens in a KV block.
+        sampling: learns how each sequence that takes a seat is sampled; that stays on this rank.
+    """
+
+    def __init__(self, vocab_size: int, block_size: int, sampling: SamplingRows) -> None:
         self._vocab_size = vocab_size
         self._block_size = block_size
+        self._sampling = sampling
         self._seats = Seats()
         self._row_ids: tuple[str, ...] = ()
         self._row_seats = _NONE
@@ -70,8 +78,10 @@ class CommandBuilder:
             )
             tokens[is_unknown] = 0  # must not reach the embedding; the row fails, so nobody uses what comes of it
         outputs = np.array(admission.output_ids, dtype=np.int32)
+        seat = self._seats.take(admission.request_id)
+        self._sampling.admit(seat, admission.request_id, admission.params)
         return SeatedSequence(
-            seat=self._seats.take(admission.request_id),
+            seat=seat,
             token_ids=np.concatenate((tokens.astype(np.int32), outputs)),
             block_table=np.array(admission.block_table, dtype=np.int32),
             num_hit_blocks=-(-admission.num_hit_tokens // self._block_size),

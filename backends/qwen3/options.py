@@ -4,6 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
+import torch
+
 from backends.graph_sizes import graph_sizes
 from backends.qwen3.backend_settings import BackendSettings
 from backends.qwen3.config import DTYPES, Qwen3Config
@@ -70,6 +72,31 @@ def settings_of(config: Qwen3Config, folder: Path | None, options: Options) -> B
         graph_sizes=_graph_sizes(options, max_num_seqs),
         seed=options.get("seed", 0),
     )
+
+
+def device_of(options: Options) -> torch.device:
+    """The first rank's device.
+
+    Raises:
+        ModelError: its name is none.
+    """
+    name = options.get("device", "cuda")
+    try:
+        return torch.device(name)
+    except RuntimeError:
+        raise ModelError(f"device is {name!r}; use cuda, cuda:N or cpu.") from None
+
+
+def num_ranks_of(options: Options) -> int:
+    """Ranks that share the model.
+
+    Raises:
+        ModelError: there are none.
+    """
+    num_ranks = options.get("tensor_parallel", 1)
+    if num_ranks < 1:
+        raise ModelError(f"tensor_parallel is {num_ranks}; it must be at least 1.")
+    return num_ranks
 
 
 def _with_dtype(config: Qwen3Config, name: str | None) -> Qwen3Config:

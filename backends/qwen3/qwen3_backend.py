@@ -16,7 +16,7 @@ from backends.qwen3.command_builder import CommandBuilder
 from backends.qwen3.config import Qwen3Config
 from backends.qwen3.errors import ModelError
 from backends.qwen3.named_config import named_config
-from backends.qwen3.options import Options, settings_of
+from backends.qwen3.options import Options, device_of, num_ranks_of, settings_of
 from backends.qwen3.runner import Runner, StepOutput
 from backends.qwen3.runner_setup import build_runner
 from backends.qwen3.tokenizer import HFTokenizer
@@ -58,7 +58,8 @@ class Qwen3Backend:
         self._workers = workers
         self._replay = replay
         self._num_blocks = runner.num_blocks
-        self._builder = CommandBuilder(settings.config.vocab_size, settings.block_size)
+        assert runner.sampling is not None, "rank 0 samples"
+        self._builder = CommandBuilder(settings.config.vocab_size, settings.block_size, runner.sampling)
         self._end_reason = "The backend has been closed; make a new one."
 
     @classmethod
@@ -99,8 +100,7 @@ class Qwen3Backend:
     @classmethod
     def _open(cls, config: Qwen3Config, folder: Path | None, options: Options) -> "Qwen3Backend":
         settings = settings_of(config, folder, options)
-        device = torch.device(options.get("device", "cuda"))
-        workers = open_group(device, options.get("tensor_parallel", 1))
+        workers = open_group(device_of(options), num_ranks_of(options))
         try:
             workers.send(settings)
             runner = build_runner(settings, workers.ranks, workers.check if workers.has_workers else None)

@@ -57,7 +57,8 @@ class Runner:
         notice: a sentence for the user about how it runs.
 
     Attributes:
-        notice: the same.
+        sampling: as given; who admits sequences fills it.
+        notice: as given.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class Runner:
         self._attention = attention
         self._kv_cache = kv_cache
         self._rows = rows
-        self._sampling = sampling
+        self.sampling = sampling
         self._buffers = buffers
         self._graphs = graphs
         self._timer = timer
@@ -99,15 +100,15 @@ class Runner:
         graphs = self._graphs
         size = graphs.size_for(command) if graphs else None
         if graphs is None or size is None:
-            inputs, sampling = self._buffers.build(command, self._sampling)
+            inputs, sampling = self._buffers.build(command, self.sampling)
             self._timer.start()
             self._sample(self._forward(inputs), sampling)
             num_sampled, picked = int(command.samples.sum()), None
         else:
-            graphs.prepare(command, size, self._sampling)
+            graphs.prepare(command, size, self.sampling)
             self._timer.start()
             hidden = graphs.run(command.num_rows, size)
-            self._sample(hidden, graphs.sampling(command, self._sampling))
+            self._sample(hidden, graphs.sampling(command, self.sampling))
             num_sampled, picked = command.num_rows, command.samples
         self._timer.stop()
         device_s = self._timer.wait()
@@ -139,7 +140,7 @@ class Runner:
     def _output(
         self, num_sampled: int, picked: NDArray[np.bool_] | None, device_s: float, size: int | None
     ) -> StepOutput:
-        if self._sampling is None:
+        if self.sampling is None:
             num_sampled, picked = 0, None
         columns = self._sampled[: 2 * num_sampled].numpy().reshape(2, num_sampled)
         columns = columns.copy() if picked is None else columns[:, picked]

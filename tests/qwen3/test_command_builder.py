@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from backends.qwen3.command_builder import CommandBuilder
+from backends.qwen3.sampling_rows import SamplingRows, sampling_key
 from engine.hashed_prompt import HashedPrompt
+from engine.sampling_params import SamplingParams
 from tests.qwen3.commands import admission, batch, ints
 
 VOCAB = 50
@@ -10,7 +12,7 @@ VOCAB = 50
 
 @pytest.fixture
 def builder():
-    return CommandBuilder(VOCAB, block_size=4)
+    return CommandBuilder(VOCAB, block_size=4, sampling=SamplingRows(2, VOCAB, seed=0))
 
 
 def build(builder, *args, **kwargs):
@@ -38,6 +40,18 @@ def test_admitted_sequences_take_seats_with_all_their_tokens(builder):
     assert command.first_positions.tolist() == [0, 0]
     assert command.num_tokens.tolist() == [5, 2]
     assert command.samples.tolist() == [True, True]
+
+
+def test_how_a_sequence_is_sampled_is_noted_at_its_seat(builder):
+    params = SamplingParams(temperature=0.5, top_k=3, seed=7)
+    build(
+        builder,
+        [("a", 0, 1, True), ("b", 0, 1, True)],
+        admitted=[admission("a", [1], [7]), admission("b", [2], [8], params=params)],
+    )
+    assert builder._sampling.temperatures.tolist() == [0, 0.5]
+    assert builder._sampling.top_ks.tolist() == [VOCAB, 3]
+    assert builder._sampling.keys[1] == sampling_key("b", 7, 0)
 
 
 def test_a_resumed_sequence_brings_its_outputs(builder):

@@ -44,7 +44,7 @@ def settings(**changes):
 def runner():
     runner = build_runner(settings(), single_rank(CPU))
     for seat in range(3):
-        runner._sampling.admit(seat, str(seat), SamplingParams(temperature=0))
+        runner.sampling.admit(seat, str(seat), SamplingParams(temperature=0))
     return runner
 
 
@@ -74,7 +74,7 @@ def test_tokens_come_in_batch_order_whatever_the_order_of_computation(runner):
     assert len(both) == 2
     other = build_runner(settings(), single_rank(CPU))
     for seat in (0, 1):
-        other._sampling.admit(seat, str(seat), SamplingParams(temperature=0))
+        other.sampling.admit(seat, str(seat), SamplingParams(temperature=0))
     alone = [
         other.step(command([(0, 0, 6, True)], admitted=[(0, range(10, 16), [5, 6], 0)])).token_ids[0],
         other.step(command([(1, 0, 1, True)], admitted=[(1, [30], [3], 0)])).token_ids[0],
@@ -86,7 +86,7 @@ def decode_twice(is_captured):
     """Tokens of two decode steps of sampled sequences, the first with a row that yields none."""
     runner = build_runner(settings(), single_rank(CPU))
     for seat in range(3):
-        runner._sampling.admit(seat, str(seat), SamplingParams(temperature=0.7, top_k=20, seed=seat))
+        runner.sampling.admit(seat, str(seat), SamplingParams(temperature=0.7, top_k=20, seed=seat))
     if is_captured:
         played_graphs(runner)
     first = runner.step(prompts())
