@@ -42,7 +42,7 @@ def build_runner(settings: BackendSettings, ranks: Ranks, check: Callable[[], No
     attention = choice.attention
     kv_cache = _kv_cache(settings, ranks, platform, model, attention)
     rows = SequenceRows(settings.max_num_seqs, settings.max_model_len, settings.block_size)
-    return Runner(
+    runner = Runner(
         model=model,
         attention=attention,
         kv_cache=kv_cache,
@@ -54,6 +54,8 @@ def build_runner(settings: BackendSettings, ranks: Ranks, check: Callable[[], No
         max_rows=settings.max_num_seqs,
         notice=choice.reason,
     )
+    ranks.group.minimum(1)  # nobody begins before all are ready: an error of set-up must end set-up
+    return runner
 
 
 def _model(settings: BackendSettings, ranks: Ranks) -> Qwen3Model:
