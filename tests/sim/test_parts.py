@@ -1,0 +1,79 @@
+from pathlib import Path
+
+import pytest
+
+from engine import SettingError, VllmPolicy
+from sim.errors import SimError
+from sim.pace import VirtualPace, WallPace
+from sim.parts import make_parts
+from sim.replay_settings import ReplaySettings
+
+POLICY = """
+from dataclasses import dataclass
+
+@dataclass
+class Mine:
+    seed: int = 77
+    limit: int = 3
+    watermark: float = 0.25
+
+    def select(self, view):
+        pass
+"""
+
+
+def test_defaults_are_the_models_length_the_gpus_memory_and_the_usual_graphs() -> None:
+    parts = make_parts(ReplaySettings())
+
+    assert parts.limits.max_model_len == 40960
+    assert parts.backend.num_blocks > 10_000
+    assert (parts.graph_sizes[0], parts.graph_sizes[-1]) == (1, 256)
+    assert isinstance(parts.pace, VirtualPace)
+
+
+def test_record_is_complete_with_what_follows_from_sheets_and_policy() -> None:
+    settings = make_parts(ReplaySettings(num_blocks=10)).settings
+
+    assert settings.max_model_len == 40960
+    assert settings.policy_settings == {
+        "scheduling_policy": "fcfs",
+        "chunked_prefill": True,
+        "prefix_caching": True,
+        "long_prefill_token_threshold": 0,
+        "watermark": 0.0,
+        "reserve_full_prompt": True,
+        "vllm_version": "0.33",
+    }
+
+
+def test_policy_without_settings_has_none_in_the_record() -> None:
+    assert make_parts(ReplaySettings(num_blocks=10, policy="nano-vllm")).settings.policy_settings == {}
+
+
+def test_fields_of_a_users_policy_stand_for_no_other_setting(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(POLICY)
+    settings = make_parts(ReplaySettings(num_blocks=10, policy=f"{tmp_path / 'mine.py'}:Mine")).settings
+
+    assert (settings.seed, settings.limit, settings.watermark) == (0, None, 0.25)
+
+
+def test_settings_reach_the_parts() -> None:
+    parts = make_parts(
+        ReplaySettings(num_blocks=10, block_size=8, max_num_seqs=3, graph_sizes=(2,), pace="wall", watermark=0.1, tp=2)
+    )
+
+    assert (parts.limits.block_size, parts.limits.max_num_seqs, parts.backend.num_blocks) == (8, 3, 10)
+    assert parts.graph_sizes == (2,)
+    assert parts.policy == VllmPolicy(watermark=0.1)
+    assert isinstance(parts.pace, WallPace)
+    assert parts.hardware["num_gpus"] == 2
+
+
+def test_length_of_zero_is_an_error_and_not_the_models() -> None:
+    with pytest.raises(SettingError, match="max_model_len is 0"):
+        make_parts(ReplaySettings(max_model_len=0))
+
+
+def test_cost_that_is_no_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SimError, match="cost is 'fast'; give roofline, or the directory of a run"):
+        make_parts(ReplaySettings(cost="fast"))
