@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from itertools import chain
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from backends.qwen3.prompt_tokens import prompt_tokens
 from backends.qwen3.sampling_rows import SamplingRows
@@ -13,6 +15,20 @@ from engine.batch import Admission, Batch
 
 _NONE = np.zeros(0, dtype=np.int32)
 _NO_TOKENS = SeatTokens(_NONE, _NONE, _NONE)
+
+
+class _Column:
+    """Turns a column of a batch into an array, once as long as the scheduler hands out the very same tuple."""
+
+    def __init__(self, dtype: type[np.generic]) -> None:
+        self._dtype = dtype
+        self._source: tuple[int, ...] = ()
+        self._array = np.zeros(0, dtype=dtype)
+
+    def of(self, source: tuple[int, ...]) -> NDArray[Any]:
+        if source is not self._source:
+            self._source, self._array = source, np.array(source, dtype=self._dtype)
+        return self._array
 
 
 class CommandBuilder:
@@ -31,6 +47,8 @@ class CommandBuilder:
         self._seats = Seats()
         self._row_ids: tuple[str, ...] = ()
         self._row_seats = _NONE
+        self._num_tokens = _Column(np.int32)
+        self._samples = _Column(np.bool_)
         self._new_tokens = _NO_TOKENS
         self._failed: tuple[int, ...] = ()
 
@@ -51,8 +69,8 @@ class CommandBuilder:
             grown=self._grown(batch),
             seats=self._row_seats,
             first_positions=np.array(batch.first_positions, dtype=np.int32),
-            num_tokens=np.array(batch.num_tokens, dtype=np.int32),
-            samples=np.array(batch.samples, dtype=np.bool_),
+            num_tokens=self._num_tokens.of(batch.num_tokens),
+            samples=self._samples.of(batch.samples),
         )
         self._new_tokens, self._failed = _NO_TOKENS, ()
         return command, refused
@@ -65,8 +83,10 @@ class CommandBuilder:
             token_ids: [sampling rows], as returned to the engine.
             failed: reasons by id of rows that failed.
         """
-        positions = command.first_positions + command.num_tokens
-        self._new_tokens = SeatTokens(command.seats[command.samples], positions[command.samples], token_ids)
+        seats, positions = command.seats, command.first_positions + command.num_tokens
+        if len(token_ids) < len(seats):
+            seats, positions = seats[command.samples], positions[command.samples]
+        self._new_tokens = SeatTokens(seats, positions, token_ids)
         self._failed = tuple([self._seats[request_id] for request_id in failed])
 
     def _seat(self, admission: Admission, refused: dict[str, str]) -> SeatedSequence:

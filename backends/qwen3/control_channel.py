@@ -32,18 +32,18 @@ class ControlChannel:
         letter = self._letter.numpy()
         letter[:_LENGTH_BYTES].view(np.int64)[0] = len(message)
         letter[_LENGTH_BYTES : _LENGTH_BYTES + len(head)] = head
-        dist.broadcast(self._letter, src=0, group=self._group)
+        self._group.broadcast(self._letter, 0).wait()
         if len(head) < len(message):
-            dist.broadcast(torch.from_numpy(message[len(head) :].copy()), src=0, group=self._group)
+            self._group.broadcast(torch.from_numpy(message[len(head) :].copy()), 0).wait()
 
     def receive(self) -> Any:  # noqa: ANN401 - whatever was sent
         """Wait for the next message; every rank but 0 calls this."""
-        dist.broadcast(self._letter, src=0, group=self._group)
+        self._group.broadcast(self._letter, 0).wait()
         letter = self._letter.numpy()
         length = int(letter[:_LENGTH_BYTES].view(np.int64)[0])
         message = letter[_LENGTH_BYTES : _LENGTH_BYTES + length].tobytes()
         if len(message) < length:
             rest = torch.empty(length - len(message), dtype=torch.uint8)
-            dist.broadcast(rest, src=0, group=self._group)
+            self._group.broadcast(rest, 0).wait()
             message += rest.numpy().tobytes()
         return pickle.loads(message)

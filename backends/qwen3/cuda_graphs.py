@@ -90,13 +90,10 @@ class DecodeGraphs:
             return None
         return self._size_of_rows[command.num_rows]
 
-    def prepare(self, command: StepCommand, size: int, sampling: SamplingRows | None) -> None:
-        """Send the inputs of a step to the device."""
+    def prepare(self, command: StepCommand, size: int, sampling: SamplingRows | None) -> SamplingInputs | None:
+        """Send the inputs of a step to the device; returns the sampler's, None on a rank that does not sample."""
         self._buffers.fill(command, size, sampling)
-
-    def sampling(self, command: StepCommand, sampling: SamplingRows | None) -> SamplingInputs | None:
-        """What the sampler reads in the step that was prepared; None on a rank that does not sample."""
-        return None if sampling is None else self._buffers.sampling(command, sampling)
+        return self._buffers.sampling()
 
     def run(self, num_rows: int, size: int) -> torch.Tensor:
         """Launch the graph; returns the final hidden states [num_rows, hidden_size], valid until the next run."""

@@ -9,7 +9,7 @@ from backends.qwen3.packed_buffer import Field, FieldSpec, PackedBuffer
 from backends.qwen3.sampling_inputs import SamplingInputs
 from backends.qwen3.sampling_rows import SamplingRows
 from backends.qwen3.sequence_rows import SequenceRows
-from backends.qwen3.step_command import StepCommand
+from backends.qwen3.step_command import IntArray, StepCommand
 
 
 class DecodeBuffers:
@@ -35,6 +35,8 @@ class DecodeBuffers:
         self._block_tables = torch.zeros((max_rows, width), dtype=torch.int32, device=device)
         self._empty = torch.zeros(0, dtype=torch.int32, device=device)
         self._starts = torch.zeros(1, dtype=torch.int32, device=device)
+        self._sampled_seats: IntArray | None = None
+        self._sampling: SamplingInputs | None = None
         self._pad_rows(0, max_rows)
         self._buffer.upload(self._buffer.num_bytes)
 
@@ -56,7 +58,7 @@ class DecodeBuffers:
         self._pad_rows(num_rows, size)
         self._write_rows(command)
         if sampling is not None:
-            write_sampling(self._fields, sampling, command, slice(None))
+            self._write_sampling(command, sampling)
         staged = self._fields["staged_tables"]
         num_staged = num_rows * width
         staged.host[:num_staged].reshape(num_rows, width)[:] = self._rows.block_tables[command.seats, :width]
@@ -81,20 +83,24 @@ class DecodeBuffers:
             max_context=0,
         )
 
-    def sampling(self, command: StepCommand, sampling: SamplingRows) -> SamplingInputs:
-        """What the sampler reads in the step that was filled last, without padding."""
-        return sampling_inputs(self._fields, sampling, command.seats)
+    def sampling(self) -> SamplingInputs | None:
+        """What the sampler reads in the step that was filled last, without padding; None on a rank without sampler."""
+        return self._sampling
+
+    def _write_sampling(self, command: StepCommand, sampling: SamplingRows) -> None:
+        """Settings are written only when the rows are others than before; they do not change under way."""
+        if command.seats is not self._sampled_seats:
+            write_sampling(self._fields, sampling, command.seats)
+            self._sampling = sampling_inputs(self._fields, sampling, command.seats)
+            self._sampled_seats = command.seats
+        np.add(command.first_positions, 1, out=self._host("sample_positions")[: command.num_rows], dtype=np.int64)
 
     def _write_rows(self, command: StepCommand) -> None:
-        seats, positions = command.seats, command.first_positions
-        num_rows, block_size = len(seats), self._rows.block_size
-        blocks, offsets = np.divmod(positions, block_size)
-        slots = self._host("slots")[:num_rows]
-        np.multiply(self._rows.block_tables[seats, blocks], block_size, out=slots, dtype=np.int64)
-        slots += offsets
-        self._host("token_ids")[:num_rows] = self._rows.token_ids[seats, positions]
-        self._host("positions")[:num_rows] = positions
-        self._host("context_lens")[:num_rows] = positions + 1
+        num_rows = command.num_rows
+        token_ids, positions, slots, context_lens = [self._host(name)[:num_rows] for name, _ in _ROW_FIELDS]
+        positions[:] = command.first_positions
+        np.add(positions, 1, out=context_lens, casting="same_kind")
+        self._rows.gather(command.seats.astype(np.int64), positions, token_ids=token_ids, slots=slots)
 
     def _pad_rows(self, first: int, size: int) -> None:
         """Rows that read and write nothing; nobody looks at what they compute."""

@@ -43,13 +43,14 @@ class DeviceMemory:
         return self.total - free - self.others
 
     def peak_of(self, run: Callable[[], object]) -> int:
-        """Most bytes that the tensors of `run` took at once, on top of what was there before."""
+        """Most bytes that the allocator took for `run`, holes included, on top of what was in use before."""
         self._settle()
+        torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats(self._device)
-        before = torch.cuda.memory_allocated(self._device)
+        before = torch.cuda.memory_reserved(self._device)
         run()
         self._settle()
-        return torch.cuda.max_memory_allocated(self._device) - before
+        return torch.cuda.max_memory_reserved(self._device) - before
 
     @contextmanager
     def explain(self, what: str, remedy: str) -> Iterator[None]:

@@ -11,7 +11,7 @@ from backends.qwen3.packed_buffer import Field, FieldSpec, PackedBuffer
 from backends.qwen3.sampling_inputs import SamplingInputs
 from backends.qwen3.sampling_rows import SamplingRows
 from backends.qwen3.sequence_rows import SequenceRows
-from backends.qwen3.step_command import StepCommand
+from backends.qwen3.step_command import IntArray, StepCommand
 
 
 class InputBuffers:
@@ -45,12 +45,15 @@ class InputBuffers:
         step = _Step(command, self._rows)
         fields = self._lay_out(step)
         step.write(fields, self._rows)
-        if sampling is not None:
-            write_sampling(fields, sampling, command, command.samples)
+        sampled = None
+        if sampling is not None and command.samples.any():
+            sampled_seats = command.seats[command.samples]
+            write_sampling(fields, sampling, sampled_seats)
+            positions = (command.first_positions + command.num_tokens)[command.samples]
+            fields["sample_positions"].host[:] = positions
+            sampled = sampling_inputs(fields, sampling, sampled_seats)
         self._buffer.upload(max(field.end for field in fields.values()))
-        has_samples = sampling is not None and bool(command.samples.any())
-        sampled_seats = command.seats[command.samples]
-        return step.forward_inputs(fields), sampling_inputs(fields, sampling, sampled_seats) if has_samples else None
+        return step.forward_inputs(fields), sampled
 
     def _lay_out(self, step: "_Step") -> dict[str, Field]:
         specs = step.specs()
@@ -70,18 +73,13 @@ SAMPLING_FIELDS = (
 )
 
 
-def write_sampling(
-    fields: dict[str, Field], sampling: SamplingRows, command: StepCommand, picked: NDArray[np.bool_] | slice
-) -> None:
-    """Fill the sampler's fields for the picked rows of a step; fields may be longer."""
-    seats = command.seats[picked]
-    num = len(seats)
+def write_sampling(fields: dict[str, Field], sampling: SamplingRows, seats: IntArray) -> None:
+    """Fill the sampler's fields, but for the positions, with the settings of `seats`; fields may be longer."""
     for name in ("keys", "temperatures", "top_ks", "top_ps"):
-        fields[name].host[:num] = getattr(sampling, name)[seats]
-    fields["sample_positions"].host[:num] = (command.first_positions + command.num_tokens)[picked]
+        fields[name].host[: len(seats)] = getattr(sampling, name)[seats]
 
 
-def sampling_inputs(fields: dict[str, Field], sampling: SamplingRows, seats: NDArray[np.int32]) -> SamplingInputs:
+def sampling_inputs(fields: dict[str, Field], sampling: SamplingRows, seats: IntArray) -> SamplingInputs:
     """The sampler's view of its fields, one row for each of `seats`."""
     num = len(seats)
     return SamplingInputs(
@@ -100,7 +98,7 @@ class _Step:
     def __init__(self, command: StepCommand, rows: SequenceRows) -> None:
         is_chunk = command.num_tokens > 1
         self._order = np.concatenate((np.flatnonzero(~is_chunk), np.flatnonzero(is_chunk)))
-        self._seats = command.seats[self._order]
+        self._seats = command.seats[self._order].astype(np.int64)
         self._firsts = command.first_positions[self._order].astype(np.int64)
         self._counts = command.num_tokens[self._order].astype(np.int64)
         self._contexts = self._firsts + self._counts
@@ -162,14 +160,9 @@ class _Step:
         seats = np.repeat(self._seats, self._counts)
         positions = fields["positions"].host
         # Position of token t of a row that begins at token b of the step: first + (t - b).
-        np.add(
-            np.arange(len(positions)), np.repeat(self._firsts - (self._ends - self._counts), self._counts), positions
-        )
-        fields["token_ids"].host[:] = rows.token_ids[seats, positions]
-        blocks, offsets = np.divmod(positions, rows.block_size)
-        slots = fields["slots"].host
-        np.multiply(rows.block_tables[seats, blocks], rows.block_size, out=slots, dtype=np.int64)
-        slots += offsets
+        positions[:] = np.repeat(self._firsts - (self._ends - self._counts), self._counts)
+        positions += np.arange(len(positions))
+        rows.gather(seats, positions, token_ids=fields["token_ids"].host, slots=fields["slots"].host)
 
 
 def _write_starts(starts: NDArray[np.int32], lengths: NDArray[np.int64]) -> None:

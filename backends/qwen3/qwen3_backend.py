@@ -1,6 +1,7 @@
 """A dense Qwen3 behind the engine's seam."""
 
 import gc
+import platform
 import time
 from collections.abc import Mapping
 from itertools import compress
@@ -17,6 +18,7 @@ from backends.qwen3.config import Qwen3Config
 from backends.qwen3.errors import ModelError
 from backends.qwen3.named_config import named_config
 from backends.qwen3.options import Options, device_of, num_ranks_of, settings_of
+from backends.qwen3.ranks import Ranks
 from backends.qwen3.runner import Runner, StepOutput
 from backends.qwen3.runner_setup import build_runner
 from backends.qwen3.tokenizer import HFTokenizer
@@ -58,6 +60,7 @@ class Qwen3Backend:
         self._workers = workers
         self._replay = replay
         self._num_blocks = runner.num_blocks
+        self._hardware = _hardware(workers.ranks)
         assert runner.sampling is not None, "rank 0 samples"
         self._builder = CommandBuilder(settings.config.vocab_size, settings.block_size, runner.sampling)
         self._end_reason = "The backend has been closed; make a new one."
@@ -118,6 +121,11 @@ class Qwen3Backend:
     def num_blocks(self) -> int:
         """Blocks of the KV cache."""
         return self._num_blocks
+
+    @property
+    def hardware(self) -> dict[str, str | int]:
+        """What runs, for the record of a run."""
+        return dict(self._hardware)
 
     @property
     def worker_pids(self) -> tuple[int, ...]:
@@ -181,6 +189,12 @@ class Qwen3Backend:
         gc.collect()
         if torch.cuda.is_initialized():
             torch.cuda.empty_cache()
+
+
+def _hardware(ranks: Ranks) -> dict[str, str | int]:
+    device = ranks.device
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or platform.machine()
+    return {"kind": device.type, "gpu": name, "num_gpus": ranks.group.size}
 
 
 def _failed_rows(batch: Batch, output: StepOutput) -> Mapping[str, str]:

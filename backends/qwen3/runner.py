@@ -105,10 +105,9 @@ class Runner:
             self._sample(self._forward(inputs), sampling)
             num_sampled, picked = int(command.samples.sum()), None
         else:
-            graphs.prepare(command, size, self.sampling)
+            sampling = graphs.prepare(command, size, self.sampling)
             self._timer.start()
-            hidden = graphs.run(command.num_rows, size)
-            self._sample(hidden, graphs.sampling(command, self.sampling))
+            self._sample(graphs.run(command.num_rows, size), sampling)
             num_sampled, picked = command.num_rows, command.samples
         self._timer.stop()
         device_s = self._timer.wait()

@@ -54,6 +54,8 @@ class SequenceRows:
             counts: [G] how many blocks each gets.
             block_ids: [sum of counts] the blocks, seat after seat.
         """
+        if not len(seats):  # most steps
+            return
         firsts = self._num_blocks[seats]
         within = np.arange(len(block_ids)) - np.repeat(np.cumsum(counts) - counts, counts)
         self.block_tables[np.repeat(seats, counts), np.repeat(firsts, counts) + within] = block_ids
@@ -69,11 +71,30 @@ class SequenceRows:
             positions: [S] position of the new token, from 0.
             token_ids: [S].
         """
-        is_inside = positions < self.token_ids.shape[1]
-        if not is_inside.all():
+        if not len(seats):
+            return
+        if positions.max() >= self.token_ids.shape[1]:
+            is_inside = positions < self.token_ids.shape[1]
             seats, positions, token_ids = seats[is_inside], positions[is_inside], token_ids[is_inside]
         self.token_ids[seats, positions] = token_ids
         self._num_tokens[seats] = positions + 1
+
+    def gather(
+        self,
+        seats: NDArray[np.int64],
+        positions: NDArray[np.int64],
+        *,
+        token_ids: NDArray[np.int64],
+        slots: NDArray[np.int64],
+    ) -> None:
+        """Write the tokens at `positions` of `seats` and the cache slots that they have; all arrays [N]."""
+        # One flat index and no divmod: the two are what makes this quick for the tokens of a long prefill.
+        token_ids[:] = self.token_ids.reshape(-1).take(seats * self.token_ids.shape[1] + positions)
+        blocks = positions // self.block_size
+        slots[:] = self.block_tables.reshape(-1).take(seats * self.block_tables.shape[1] + blocks)
+        slots -= blocks
+        slots *= self.block_size
+        slots += positions
 
     def blocks_of(self, seat: int) -> NDArray[np.int32]:
         """The block table of one seat, a copy."""

@@ -45,7 +45,8 @@ class SeatBlocks(NamedTuple):
 class StepCommand:
     """One step; entry i of a column belongs to row i of the batch.
 
-    To be applied in this order: `new_tokens`, `failed`, `released`, `admitted`, `grown`, then the rows are computed.
+    The same array object in two commands means the same rows, so that who prepares inputs can keep them. To be applied
+    in this order: `new_tokens`, `failed`, `released`, `admitted`, `grown`, then the rows are computed.
 
     Attributes:
         new_tokens: what the step before gave.

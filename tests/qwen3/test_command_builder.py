@@ -70,6 +70,19 @@ def test_the_result_travels_with_the_next_step(builder):
     assert build(builder, [("b", 3, 1, True)]).new_tokens.positions.tolist() == [3, 6]
 
 
+def test_rows_are_told_by_the_same_array_only_while_nobody_comes_or_goes(builder):
+    first = two(builder)
+    second = build(builder, [("a", 5, 1, True), ("b", 2, 1, True)])
+    assert second.seats is first.seats
+    third = build(
+        builder,
+        [("a", 0, 1, True), ("b", 3, 1, True)],
+        released=["a"],
+        admitted=[admission("a", [9], [2], params=SamplingParams())],
+    )
+    assert third.seats is not first.seats
+
+
 def test_only_rows_that_sample_give_tokens(builder):
     command = build(
         builder,

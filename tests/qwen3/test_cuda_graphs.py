@@ -90,15 +90,14 @@ def test_a_step_runs_in_the_smallest_graph_that_holds_it():
     for num_rows, size in ((1, 2), (2, 2), (3, 4), (5, 8), (8, 8)):
         step = decodes(num_rows)
         assert graphs.size_for(step) == size
-        graphs.prepare(step, size, sampling)
+        sampled = graphs.prepare(step, size, sampling)
         hidden = graphs.run(num_rows, size)
         assert recorder.replayed[-1] == size
         assert hidden[:, 0].tolist() == list(range(num_rows))
-        assert graphs.sampling(step, sampling).keys.tolist() == sampling.keys[:num_rows].tolist()
+        assert sampled.keys.tolist() == sampling.keys[:num_rows].tolist()
 
 
 def test_a_rank_that_does_not_sample_needs_no_sampling_rows():
     graphs, _, _ = make((2,))
-    graphs.prepare(decodes(1), 2, None)
-    assert graphs.sampling(decodes(1), None) is None
+    assert graphs.prepare(decodes(1), 2, None) is None
     assert graphs.run(1, 2).shape == (1, 3)

@@ -1,6 +1,6 @@
 """Inputs built with whole arrays equal those of a slow, obvious construction."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -132,7 +132,7 @@ def test_captured_inputs_equal_a_slow_construction_with_padding(step, num_paddin
     assert inputs.slots[num:].tolist() == [-1] * num_padding
     assert inputs.decode_context_lens[num:].tolist() == [0] * num_padding
     assert (inputs.num_chunks, inputs.max_query, inputs.max_context) == (0, 0, 0)
-    sampled = buffers.sampling(step_command, sampling)
+    sampled = buffers.sampling()
     assert sampled.positions.tolist() == [first + 1 for _, first, _, _ in rows]
     assert sampled.keys.tolist() == [sampling.keys[seat] for seat, *_ in rows]
 
@@ -145,6 +145,19 @@ def test_captured_inputs_stay_in_the_same_memory():
     assert before.token_ids.tolist() == [3, 0]
     assert before.decode_block_tables[0, 0] == 9
     assert before.decode_block_tables.stride() == (10, 1)
+
+
+def test_settings_of_the_same_rows_are_kept_and_positions_move_on():
+    rows, sampling = seat_all(4, {0: ([1, 2, 3], [9], SamplingParams(temperature=0.5, top_k=7))})
+    buffers = DecodeBuffers(rows, max_rows=2, width=10, device=CPU)
+    first = command([(0, 2, 1, True)])
+    buffers.fill(first, 2, sampling)
+    assert (buffers.sampling().temperatures.tolist(), buffers.sampling().positions.tolist()) == ([0.5], [3])
+    sampling.admit(0, "other", SamplingParams(temperature=0.25))
+    buffers.fill(replace(first, first_positions=first.first_positions + 1), 2, sampling)
+    assert (buffers.sampling().temperatures.tolist(), buffers.sampling().positions.tolist()) == ([0.5], [4])
+    buffers.fill(command([(0, 4, 1, True)]), 2, sampling)  # rows told anew
+    assert (buffers.sampling().temperatures.tolist(), buffers.sampling().has_filter) == ([0.25], False)
 
 
 def test_a_rank_that_does_not_sample_gets_no_sampling_inputs():
