@@ -42,7 +42,7 @@ class RequestRecord:
         self._last_token_s: float | None = None
         self._hit_tokens = 0
         self._num_preemptions = 0
-        self._preempted_at_s = 0.0
+        self._preempted_at_s: float | None = None
         self._preempted_s = 0.0
         self._reprefill_tokens = 0
         self._num_prefilled = 0
@@ -58,11 +58,13 @@ class RequestRecord:
     def admit(self, admission: Admission, start_s: float) -> None:
         """Note blocks, for the first time or again."""
         if admission.is_resumed:
+            assert self._preempted_at_s is not None, "a request that lost no blocks is admitted again"
             self._preempted_s += start_s - self._preempted_at_s
             self._reprefill_tokens += max(0, self._num_computed - admission.num_hit_tokens)
         else:
             self._first_scheduled_s = start_s
             self._hit_tokens = admission.num_hit_tokens
+        self._preempted_at_s = None
         self._num_prefilled = admission.num_hit_tokens
         self._num_since_admission = 0
 
@@ -71,9 +73,10 @@ class RequestRecord:
         self._num_prefilled += num_tokens
 
     def preempt(self, start_s: float) -> None:
-        """Note the loss of its blocks."""
+        """Note the loss of its blocks; it may have got them back in this very step, and then has waited for longer."""
         self._num_preemptions += 1
-        self._preempted_at_s = start_s
+        if self._preempted_at_s is None:
+            self._preempted_at_s = start_s
 
     def open_run(self, step: int, end_s: float) -> None:
         """Note the first token of a run; it appeared at `end_s`."""
