@@ -1,7 +1,7 @@
 """What a value of a setting must be, in words."""
 
 from types import UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -12,7 +12,7 @@ def in_words(settings_class: type, name: str) -> str:
 
 
 def _in_words(kind: Any) -> str:  # noqa: ANN401  # a type, or what stands for one in an annotation
-    if isinstance(kind, UnionType):
+    if get_origin(kind) in (Union, UnionType):  # X or None
         return _in_words(get_args(kind)[0])
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(get_args(kind))
