@@ -17,13 +17,14 @@ def clean_exit() -> Iterator[None]:
     # Imported here: the command line's help must come without the rooms behind it.
     from analysis.errors import AnalysisError
     from backends.errors import RecordedStepsError, SheetError
+    from backends.qwen3.errors import ModelError
     from engine.errors import EngineError
     from sim.errors import SimError
     from traces.errors import TraceError
 
     try:
         yield
-    except (AnalysisError, EngineError, RecordedStepsError, SheetError, SimError, TraceError) as error:
+    except (AnalysisError, EngineError, ModelError, RecordedStepsError, SheetError, SimError, TraceError) as error:
         message = str(error)
         print(f"error: {message}" + ("" if message.endswith(".") else "."), file=sys.stderr)
         raise typer.Exit(2) from None

@@ -5,7 +5,7 @@ from itertools import compress
 from typing import Protocol
 
 from analysis.rows import EventKind, EventRow, RequestRow, StepRow
-from engine import Batch
+from engine import Batch, Ended
 from sim.arrivals import Arrival
 from sim.decision_digest import DecisionDigest
 from sim.emission_runs import EmissionRuns
@@ -34,6 +34,7 @@ class Rows(Protocol):
 
 
 OnProgress = Callable[[int, float], None]
+OnEnded = Callable[[Ended], None]
 
 
 class Recorder:
@@ -42,7 +43,14 @@ class Recorder:
     A step in which the same requests decode as in the one before touches no request: only its own row is kept.
     """
 
-    def __init__(self, rows: Rows, block_size: int, digest: DecisionDigest, on_progress: OnProgress) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        block_size: int,
+        digest: DecisionDigest,
+        on_progress: OnProgress,
+        on_ended: OnEnded = lambda _: None,
+    ) -> None:
         """Start with nothing.
 
         Args:
@@ -50,11 +58,13 @@ class Recorder:
             block_size: tokens in a block of the engine.
             digest: takes every decision.
             on_progress: called with (requests ended, clock) every hundred steps.
+            on_ended: called with the end of each request that was admitted.
         """
         self._rows = rows
         self._block_size = block_size
         self._digest = digest
         self._on_progress = on_progress
+        self._on_ended = on_ended
         self._live: dict[str, RequestRecord] = {}
         self._runs = EmissionRuns(self._live)
         self._num_ended = 0
@@ -114,6 +124,8 @@ class Recorder:
         self._runs.close([ended.request_id for ended in record.ended])
         self._requests += [self._live.pop(ended.request_id).row(ended, record.end_s) for ended in record.ended]
         self._num_ended += len(record.ended)
+        for ended in record.ended:
+            self._on_ended(ended)
         step = record.batch.step
         return [EventRow(step, ended.request_id, ended.status, reason=ended.reason) for ended in record.ended]
 

@@ -3,7 +3,7 @@
 import contextlib
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -19,6 +19,7 @@ from engine import Scheduler
 from sim.arrivals import Arrivals
 from sim.decision_digest import DecisionDigest
 from sim.interrupt import Interrupt
+from sim.output_log import NoLog, OutputLog
 from sim.oversize import handle_oversize
 from sim.parts import Parts
 from sim.prompt_maker import PromptMaker
@@ -44,15 +45,23 @@ def load_trace(path: Path, settings: ReplaySettings) -> Trace:
 
 def fit_trace(trace: Trace, parts: Parts) -> Trace:
     """Apply the rule for prompts that cannot be served; see `handle_oversize`."""
-    longest = min(parts.limits.max_model_len - 1, parts.backend.num_blocks * parts.limits.block_size)
+    longest = min(parts.limits.max_model_len - 1, parts.engine.backend.num_blocks * parts.limits.block_size)
     return handle_oversize(trace, longest, parts.settings.oversize)
 
 
-def replay(trace: Trace, parts: Parts, output: Path, interrupt: Interrupt, on_progress: OnProgress) -> dict[str, Any]:
+def replay(
+    trace: Trace,
+    token_ids: Mapping[str, Sequence[int]],
+    parts: Parts,
+    output: Path,
+    interrupt: Interrupt,
+    on_progress: OnProgress,
+) -> dict[str, Any]:
     """Replay a trace and write the run directory.
 
     Args:
         trace: what to replay.
+        token_ids: of prompts whose tokens are known, by request id.
         parts: what to replay it on; the backend is closed at the end.
         output: the directory to make.
         interrupt: ends the run early when requested; what has happened until then is kept, marked as partial.
@@ -65,21 +74,24 @@ def replay(trace: Trace, parts: Parts, output: Path, interrupt: Interrupt, on_pr
         RunError: the directory cannot be made.
         RecordedStepsError: the recorded step times do not belong to these steps.
     """
-    scheduler = Scheduler(parts.limits, parts.backend.num_blocks, parts.policy)
+    engine = parts.engine
+    scheduler = Scheduler(parts.limits, engine.backend.num_blocks, parts.policy)
     writer = RunWriter(output, meta_of(trace, parts))
     write_trace(trace, writer.trace_path)
     digest = DecisionDigest()
-    recorder = Recorder(writer, parts.limits.block_size, digest, on_progress)
     arrivals = Arrivals(trace.requests)
-    prompts = PromptMaker(trace.block_size, parts.settings.seed)
-    replica = Replica(parts.pace, arrivals, prompts, scheduler, parts.backend, parts.step_clock, recorder, interrupt)
+    prompts = PromptMaker(trace.block_size, parts.settings.seed, token_ids)
+    outputs = OutputLog(output / "outputs.jsonl", engine.tokenizer) if parts.settings.free_run else NoLog()
     wall_start = time.perf_counter()
     is_complete = False
+    recorder = Recorder(writer, parts.limits.block_size, digest, on_progress, outputs.add)
+    replica = Replica(parts.pace, arrivals, prompts, scheduler, engine.backend, engine.step_clock, recorder, interrupt)
     try:
         is_complete = _run(parts, replica)
     finally:
+        outputs.close()
         recorder.finish(arrivals.left())
-        parts.backend.close()
+        engine.backend.close()
         known = {"complete": is_complete, **_lag(recorder.lags_s)}
         summary = _finish(writer, digest.hexdigest(), time.perf_counter() - wall_start, known)
     return summary
@@ -87,7 +99,7 @@ def replay(trace: Trace, parts: Parts, output: Path, interrupt: Interrupt, on_pr
 
 def _run(parts: Parts, replica: Replica) -> bool:
     """Serve; returns whether all work is done, which an interrupt in the last step does not change."""
-    parts.step_clock.restart()
+    parts.engine.step_clock.restart()
     parts.pace.start()
     environment = parts.pace.environment
     with contextlib.suppress(KeyboardInterrupt):
@@ -103,7 +115,8 @@ def _lag(lags_s: list[float]) -> dict[str, float | None]:
 
 def _finish(writer: RunWriter, digest: str, wall_s: float, known: dict[str, Any]) -> dict[str, Any]:
     writer.flush()
-    summary = summarise(load(writer.path), wall_s=wall_s, decision_digest=digest) | known
+    run = load(writer.path)
+    summary = summarise(run, complete=known["complete"], wall_s=wall_s, decision_digest=digest) | known
     writer.finish(summary, known["complete"])
     return summary
 
@@ -112,8 +125,8 @@ def meta_of(trace: Trace, parts: Parts) -> dict[str, Any]:
     """The content of `meta.json`; see `analysis.schema.REQUIRED_META`."""
     settings = parts.settings
     return {
-        "num_kv_blocks": parts.backend.num_blocks,
-        "graph_sizes": parts.graph_sizes,
+        "num_kv_blocks": parts.engine.backend.num_blocks,
+        "graph_sizes": parts.engine.graph_sizes,
         "settings": asdict(settings),
         "trace": {
             "name": trace.name,
@@ -124,10 +137,11 @@ def meta_of(trace: Trace, parts: Parts) -> dict[str, Any]:
             "hash_id_count": trace.hash_id_count,
             "notices": trace.notices,
         },
+        "notices": parts.engine.notices,
         "slo": dict(Slo.parse(settings.slo).limits_s) if settings.slo is not None else None,
         "warmup_s": settings.warmup_s,
         "seed": settings.seed,
-        "hardware": parts.hardware,
+        "hardware": parts.engine.hardware,
         "versions": _versions(),
         "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
@@ -135,7 +149,7 @@ def meta_of(trace: Trace, parts: Parts) -> dict[str, Any]:
 
 def _versions() -> dict[str, str]:
     versions = {"python": platform.python_version()}
-    for name in ("twinserve", "simpy", "numpy", "xxhash"):
+    for name in ("twinserve", "simpy", "numpy", "xxhash", "torch", "triton", "flash-attn", "flash-attn-4"):
         with contextlib.suppress(PackageNotFoundError):
             versions[name] = version(name)
     return versions

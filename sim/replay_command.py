@@ -19,12 +19,24 @@ def replay(
     trace: Annotated[
         Path, typer.Argument(metavar="TRACE", help="Trace file: JSON lines with the Mooncake fields, or a known CSV.")
     ],
-    backend: Annotated[str | None, _option("sim: a cost model of a GPU. [sim]")] = None,
-    cost: Annotated[str | None, _option("roofline, or a run directory whose step times to use. [roofline]")] = None,
-    model: Annotated[str | None, _option("Model, by name or as a sheet file. [Qwen3-8B]")] = None,
-    gpu: Annotated[str | None, _option("GPU, by name or as a sheet file. [H200]")] = None,
+    backend: Annotated[str | None, _option("sim: a cost model of a GPU; gpu: a real Qwen3 on torch. [sim]")] = None,
+    cost: Annotated[
+        str | None, _option("With sim: roofline, or a run directory whose step times to use. [roofline]")
+    ] = None,
+    model: Annotated[str | None, _option("Model: name or folder; with sim a sheet file too. [Qwen3-8B]")] = None,
+    gpu: Annotated[str | None, _option("With sim: GPU, by name or as a sheet file. [H200]")] = None,
+    device: Annotated[str | None, _option("With gpu: cuda, cuda:N or cpu. [cuda]")] = None,
+    load_format: Annotated[str | None, _option("With gpu: auto, or dummy for random weights. [auto]")] = None,
+    dtype: Annotated[str | None, _option("With gpu: bfloat16, float16 or float32. [the model's]")] = None,
+    attention: Annotated[str | None, _option("With gpu: kernels, by name. [by block size and hardware]")] = None,
+    cuda_graphs: Annotated[
+        bool | None, _option("With gpu: capture decode steps. [on]", "--cuda-graphs/--no-cuda-graphs")
+    ] = None,
+    free_run: Annotated[
+        bool | None, _option("With gpu: keep the model's own samples. [off]", "--free-run/--no-free-run")
+    ] = None,
     tp: Annotated[int | None, _option("Tensor-parallel degree. [1]")] = None,
-    block_size: Annotated[int | None, _option("Tokens in a KV block. [16]")] = None,
+    block_size: Annotated[int | None, _option("Tokens in a KV block. [16; with gpu 256]")] = None,
     num_blocks: Annotated[int | None, _option("KV blocks. [what fits into memory]")] = None,
     memory_utilization: Annotated[float | None, _option("Share of GPU memory to use. [0.9]")] = None,
     max_num_seqs: Annotated[int | None, _option("Most running sequences. [256]")] = None,
@@ -61,7 +73,7 @@ def replay(
     config: Annotated[Path | None, _option("TOML file with the same settings; flags win.")] = None,
     like: Annotated[Path | None, _option("Run directory to take settings, blocks and graphs from.")] = None,
     seed: Annotated[int | None, _option("Tells unique prompts of runs apart. [0]")] = None,
-    pace: Annotated[str | None, _option("virtual: skip idle time; wall: wait for it. [virtual]")] = None,
+    pace: Annotated[str | None, _option("virtual: skip idle time; wall: wait for it. [virtual; with gpu wall]")] = None,
     warmup: Annotated[str | None, _option("Leave this out of a steady-state window, such as 60s. [no window]")] = None,
     slo: Annotated[str | None, _option("Limits, such as ttft=500ms,tpot=50ms. [none]")] = None,
     as_json: Annotated[bool, _option("Print only the summary, as JSON.", "--json")] = False,
@@ -86,6 +98,7 @@ def _replay(
     output: Path | None,
 ) -> dict[str, Any]:
     from sim.parts import make_parts
+    from sim.prompt_texts import tokenise
     from sim.replay import fit_trace, load_trace
     from sim.setting_sources import resolve, seconds
 
@@ -93,16 +106,17 @@ def _replay(
     settings = resolve(flags, config, like)
     loaded = load_trace(path, settings)
     parts = make_parts(settings)
-    trace = fit_trace(loaded, parts)
-    for notice in trace.notices:
+    tokenised, token_ids = tokenise(loaded, parts.engine.tokenizer)
+    trace = fit_trace(tokenised, parts)
+    for notice in (*trace.notices, *parts.engine.notices):
         print(f"note: {notice}", file=sys.stderr)
     if output is not None:
-        return _run(trace, parts, output)
+        return _run(trace, token_ids, parts, output)
     with tempfile.TemporaryDirectory() as scratch:
-        return _run(trace, parts, Path(scratch) / "run")
+        return _run(trace, token_ids, parts, Path(scratch) / "run")
 
 
-def _run(trace: Any, parts: Any, output: Path) -> dict[str, Any]:  # noqa: ANN401  # their types are imported late
+def _run(trace: Any, token_ids: Any, parts: Any, output: Path) -> dict[str, Any]:  # noqa: ANN401  # imported late
     from sim.interrupt import Interrupt
     from sim.policy_fault import policy_faults
     from sim.progress import progress_bar
@@ -110,7 +124,7 @@ def _run(trace: Any, parts: Any, output: Path) -> dict[str, Any]:  # noqa: ANN40
 
     interrupt = Interrupt()
     with policy_faults(parts.settings.policy), progress_bar(trace.num_requests) as on_progress, interrupt.listening():
-        return replay_trace(trace, parts, output, interrupt, on_progress)
+        return replay_trace(trace, token_ids, parts, output, interrupt, on_progress)
 
 
 def _print(summary: dict[str, Any], as_json: bool) -> None:

@@ -17,10 +17,16 @@ class ReplaySettings:
     """Settings of a replay, as flags, config files and run directories name them.
 
     Attributes:
-        backend: "sim" (a cost model).
-        cost: "roofline", or a run directory whose step times are replayed.
-        model: model sheet, by name or as a file.
-        gpu: GPU sheet, by name or as a file.
+        backend: "sim" (a cost model) or "gpu" (a real Qwen3 on torch).
+        cost: "roofline" (None means that), or a run directory whose step times are replayed; of backend sim.
+        model: model by name or folder; for backend sim a sheet file too.
+        gpu: GPU sheet, by name or as a file; None means an H200; of backend sim.
+        device: "cuda" (None means that), "cuda:1" or "cpu"; this and the next five are of backend gpu.
+        load_format: "auto" (None means that) reads weights, "dummy" draws random ones of the same shapes.
+        dtype: of weights and cache in place of the model's own.
+        attention: kernels by name; None lets block size and hardware choose.
+        cuda_graphs: whether decode steps run as captured graphs; None means yes where that can be.
+        free_run: return the model's own samples and keep them, instead of the tokens of a replay; None means no.
         tp: tensor-parallel degree.
         policy: "vllm", "nano-vllm", or FILE.py:Name.
         scheduling_policy: this and the next six are settings of policies; None leaves a policy its own default, and
@@ -31,15 +37,15 @@ class ReplaySettings:
         watermark: share of the pool that an admission leaves free.
         reserve_full_prompt: admit only if all known tokens fit.
         vllm_version: whose details to follow, "0.25" or "0.33".
-        block_size: tokens in a KV block.
-        num_blocks: KV blocks; None takes what the memory of the GPU holds.
+        block_size: tokens in a KV block; None means 16, or for backend gpu 256, which suits every attention.
+        num_blocks: KV blocks; None takes what the memory of the GPU holds, modelled or measured.
         memory_utilization: share of the GPU's memory to use.
         max_num_seqs: most running sequences (nano-vllm: most in a batch).
         max_num_batched_tokens: token budget of a step.
         max_model_len: length at which a sequence ends; None takes the model's.
         graph_sizes: batch sizes of captured CUDA graphs; None takes the usual ones, empty runs all steps eager.
         seed: tells unique contents of runs apart.
-        pace: "virtual" lets the clock jump, "wall" lets it wait.
+        pace: "virtual" lets the clock jump, "wall" lets it wait; None means virtual, or for backend gpu wall.
         warmup_s: seconds after the first arrival that the steady-state window leaves out; None for no such window.
         slo: limits such as "ttft=500ms,tpot=50ms"; None for none.
         oversize: what becomes of a prompt that the model or the pool cannot hold: "error" refuses the trace, "fail"
@@ -52,10 +58,16 @@ class ReplaySettings:
         rate_scale: factor on the request rate.
     """
 
-    backend: Literal["sim"] = "sim"
-    cost: str = "roofline"
+    backend: Literal["sim", "gpu"] = "sim"
+    cost: str | None = None
     model: str = "Qwen3-8B"
-    gpu: str = "H200"
+    gpu: str | None = None
+    device: str | None = None
+    load_format: Literal["auto", "dummy"] | None = None
+    dtype: str | None = None
+    attention: str | None = None
+    cuda_graphs: bool | None = None
+    free_run: bool | None = None
     tp: int = 1
     policy: str = "vllm"
     scheduling_policy: str | None = None
@@ -65,7 +77,7 @@ class ReplaySettings:
     watermark: float | None = None
     reserve_full_prompt: bool | None = None
     vllm_version: str | None = None
-    block_size: int = 16
+    block_size: int | None = None
     num_blocks: int | None = None
     memory_utilization: float = 0.9
     max_num_seqs: int = 256
@@ -73,7 +85,7 @@ class ReplaySettings:
     max_model_len: int | None = None
     graph_sizes: tuple[int, ...] | None = None
     seed: int = 0
-    pace: Literal["virtual", "wall"] = "virtual"
+    pace: Literal["virtual", "wall"] | None = None
     warmup_s: float | None = None
     slo: str | None = None
     oversize: Literal["error", "fail", "truncate"] = "fail"
@@ -107,12 +119,28 @@ class ReplaySettings:
             _check_number(name, value, source)
         return settings
 
+    def check_backend(self) -> None:
+        """Raise SimError if a setting is given that the backend does not have."""
+        other = OF_BACKEND["gpu" if self.backend == "sim" else "sim"]
+        for name in other:
+            if getattr(self, name) is not None:
+                raise SimError(
+                    f"{name} is {getattr(self, name)!r}, but backend {self.backend} has no such setting; it has "
+                    f"{', '.join(OF_BACKEND[self.backend])}."
+                )
+
     @property
     def policy_settings(self) -> dict[str, Any]:
         """Those settings of policies that are given."""
         values = {name: getattr(self, name) for name in POLICY_SETTINGS}
         return {name: value for name, value in values.items() if value is not None}
 
+
+OF_BACKEND = {
+    "sim": ("cost", "gpu"),
+    "gpu": ("device", "load_format", "dtype", "attention", "cuda_graphs", "free_run"),
+}
+"""Settings that only one backend has."""
 
 POLICY_SETTINGS = (
     "scheduling_policy",

@@ -8,7 +8,7 @@ from typing import Any
 from analysis.duration import parse_duration
 from analysis.run import load
 from sim.errors import SimError
-from sim.replay_settings import POLICY_SETTINGS, ReplaySettings
+from sim.replay_settings import OF_BACKEND, POLICY_SETTINGS, ReplaySettings
 
 # What describes the other run's trace and clock rather than its engine.
 _NOT_TAKEN = ("pace", "warmup_s", "slo", "start_s", "end_s", "limit", "rate_scale", "trace_format", "trace_block_size")
@@ -34,7 +34,12 @@ def resolve(flags: dict[str, Any], config: Path | None, like: Path | None) -> Re
     if given.get("policy", inherited.get("policy")) != inherited.get("policy"):
         # What was set for another policy has no meaning for this one.
         inherited = {name: value for name, value in inherited.items() if name not in POLICY_SETTINGS}
-    return ReplaySettings.of(inherited | given, "settings")
+    if given.get("backend", inherited.get("backend")) != inherited.get("backend"):
+        only = {name for names in OF_BACKEND.values() for name in names}
+        inherited = {name: value for name, value in inherited.items() if name not in only}
+    settings = ReplaySettings.of(inherited | given, "settings")
+    settings.check_backend()
+    return settings
 
 
 def seconds(value: object, name: str) -> float:

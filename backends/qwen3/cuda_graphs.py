@@ -79,6 +79,7 @@ class DecodeGraphs:
         self._forward = forward
         self._buffers = buffers
         self._hidden = hidden
+        self.sizes = tuple(sorted(set(sizes)))
         self._size_of_rows = graph_for_rows(sizes)
         self._replays = {size: capture(self._run_of(size)) for size in sorted(set(sizes), reverse=True)}
 

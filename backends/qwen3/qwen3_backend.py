@@ -60,6 +60,7 @@ class Qwen3Backend:
         self._workers = workers
         self._replay = replay
         self._num_blocks = runner.num_blocks
+        self._graph_sizes = runner.graph_sizes
         self._hardware = _hardware(workers.ranks)
         assert runner.sampling is not None, "rank 0 samples"
         self._builder = CommandBuilder(settings.config.vocab_size, settings.block_size, runner.sampling)
@@ -121,6 +122,11 @@ class Qwen3Backend:
     def num_blocks(self) -> int:
         """Blocks of the KV cache."""
         return self._num_blocks
+
+    @property
+    def graph_sizes(self) -> tuple[int, ...]:
+        """Batch sizes of the captured graphs; none if every step runs eager."""
+        return self._graph_sizes
 
     @property
     def hardware(self) -> dict[str, str | int]:

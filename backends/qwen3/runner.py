@@ -90,6 +90,11 @@ class Runner:
         self._sampled = torch.zeros(2 * max_rows, dtype=torch.int32, pin_memory=is_cuda)
 
     @property
+    def graph_sizes(self) -> tuple[int, ...]:
+        """Batch sizes of the captured graphs."""
+        return self._graphs.sizes if self._graphs else ()
+
+    @property
     def num_blocks(self) -> int:
         """Blocks of the KV cache."""
         return self._kv_cache.num_blocks

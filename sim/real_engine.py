@@ -1,0 +1,71 @@
+"""A real Qwen3 on torch."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from engine import Tokenizer
+from sim.errors import SimError
+from sim.parts import Engine
+from sim.replay_settings import ReplaySettings
+from sim.step_clock import MeasuredClock
+
+
+def make_real_engine(settings: ReplaySettings) -> Engine:
+    """Load a model, or make one of random weights.
+
+    Raises:
+        SimError: torch is not installed, or a name is given where weights are needed.
+        ModelError: the model cannot be run as asked.
+    """
+    if find_spec("torch") is None:
+        raise SimError("Backend gpu needs torch; install twinserve with its gpu extra: pip install 'twinserve[gpu]'.")
+    backend, tokenizer = _backend(settings)
+    notices = backend.notices
+    if not settings.free_run:
+        notices += ("Outputs are the trace's: the samples are drawn, for their cost, and replaced.",)
+    return Engine(
+        backend=backend,
+        step_clock=MeasuredClock(),
+        max_model_len=backend.settings.max_model_len,
+        graph_sizes=backend.graph_sizes,
+        hardware=backend.hardware,
+        notices=notices,
+        tokenizer=tokenizer,
+    )
+
+
+def _backend(settings: ReplaySettings) -> tuple[Any, Tokenizer | None]:  # torch's types are not checked here
+    from backends.qwen3.qwen3_backend import Qwen3Backend
+
+    options = _options(settings)
+    if Path(settings.model).is_dir():
+        backend, tokenizer = Qwen3Backend.from_folder(
+            settings.model, load_format=settings.load_format or "auto", **options
+        )
+        return backend, tokenizer
+    if settings.load_format != "dummy":
+        raise SimError(
+            f"model is {settings.model!r}, which is no folder; give a folder with config.json and safetensors, or "
+            "--load-format dummy for random weights of a published size."
+        )
+    return Qwen3Backend.from_dims(settings.model, **options), None
+
+
+def _options(settings: ReplaySettings) -> dict[str, Any]:
+    return {
+        "device": settings.device or "cuda",
+        "tensor_parallel": settings.tp,
+        "dtype": settings.dtype,
+        "block_size": settings.block_size,
+        "num_blocks": settings.num_blocks,
+        "memory_utilization": settings.memory_utilization,
+        "max_num_seqs": settings.max_num_seqs,
+        "max_num_batched_tokens": settings.max_num_batched_tokens,
+        "max_model_len": settings.max_model_len,
+        "attention": settings.attention or "auto",
+        "graphs": settings.cuda_graphs is not False,
+        "graph_sizes": settings.graph_sizes,
+        "replay": not settings.free_run,
+        "seed": settings.seed,
+    }

@@ -1,0 +1,85 @@
+"""A cost model in place of a GPU."""
+
+from pathlib import Path
+
+import numpy as np
+
+from analysis.run import load
+from backends.cost_model import CostModel, StepColumns, StepTimes
+from backends.graph_sizes import graph_sizes
+from backends.recorded import RecordedCostModel
+from backends.simulated import (
+    GpuSheet,
+    ModelSheet,
+    RooflineModel,
+    SimulatedBackend,
+    load_gpu_sheet,
+    load_model_sheet,
+    num_kv_blocks,
+)
+from sim.errors import SimError
+from sim.parts import Engine
+from sim.replay_settings import ReplaySettings
+from sim.step_clock import PredictedClock
+
+
+def make_simulated_engine(settings: ReplaySettings) -> Engine:
+    """Model a model on a GPU, both by their sheets.
+
+    Raises:
+        SheetError: a model or GPU is not known.
+        SimError: there is no such cost model.
+        SettingError: settings are out of range or do not fit each other.
+    """
+    model, gpu = load_model_sheet(settings.model), load_gpu_sheet(settings.gpu or "H200")
+    sizes = graph_sizes(settings.max_num_seqs) if settings.graph_sizes is None else settings.graph_sizes
+    backend = SimulatedBackend(
+        _cost_model(settings, RooflineModel(model, gpu, settings.tp)),
+        num_blocks=_num_blocks(settings, model, gpu) if settings.num_blocks is None else settings.num_blocks,
+        graph_sizes=sizes,
+        vocab_size=model.vocab_size,
+    )
+    return Engine(
+        backend=backend,
+        step_clock=PredictedClock(),
+        max_model_len=model.max_model_len,
+        graph_sizes=sizes,
+        hardware={"kind": "simulated", "model": model.name, "gpu": gpu.name, "num_gpus": settings.tp},
+    )
+
+
+def _num_blocks(settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> int:
+    assert settings.block_size is not None, "defaults are filled in by now"
+    return num_kv_blocks(
+        model,
+        gpu,
+        tp=settings.tp,
+        block_size=settings.block_size,
+        memory_utilization=settings.memory_utilization,
+        max_num_batched_tokens=settings.max_num_batched_tokens,
+        max_num_seqs=settings.max_num_seqs,
+    )
+
+
+def _cost_model(settings: ReplaySettings, roofline: RooflineModel) -> CostModel:
+    if settings.cost is None or settings.cost == "roofline":
+        return roofline
+    path = Path(settings.cost)
+    if not path.is_dir():
+        raise SimError(f"cost is {settings.cost!r}; give roofline, or the directory of a run to take step times from.")
+    return recorded_model(path)
+
+
+def recorded_model(path: Path) -> RecordedCostModel:
+    """The step times of a run.
+
+    Raises:
+        RunError: there is no run.
+    """
+    table = load(path).table("steps")
+    names = (*StepColumns._fields, *StepTimes._fields)
+    # A step that ran eager has no graph size; the cost model's columns say 0 for that.
+    columns = {name: np.array(table.column(name).to_pylist(), dtype=np.float64) for name in names}
+    columns["graph_size"] = np.nan_to_num(columns["graph_size"])
+    times = StepTimes(*(columns[name] for name in StepTimes._fields))
+    return RecordedCostModel(StepColumns.from_table(columns), times)
