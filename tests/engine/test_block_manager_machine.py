@@ -5,14 +5,21 @@ from functools import partial
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from engine import BlockManager, NanoVllmPolicy, Prompt, Request, Rules, SamplingParams, Sequence, VllmPolicy
 from tests.kv_checking_backend import prompt_tokens
 from tests.machines.block_manager_model import BlockManagerModel, Prefix
 from tests.machines.universe import BLOCK_SIZE, prompts
 
-names = st.sampled_from("abcd")
+MAX_SEQS = 5
 RULES = {
     "nano": NanoVllmPolicy().rules,
     "vllm": VllmPolicy().rules,
@@ -27,48 +34,55 @@ class BlockManagerMachine(RuleBasedStateMachine):
         super().__init__()
         self.block_rules = rules
         self.seqs: dict[str, Sequence] = {}
+        self.num_arrived = 0
         self.newest: dict[str, list[int]] = {}
+        """Blocks that each sequence made findable last."""
 
-    @initialize(num_blocks=st.integers(1, 12))
-    def start(self, num_blocks: int) -> None:
+    @initialize(
+        num_blocks=st.integers(1, 12) | st.integers(5, 12),
+        first_prompts=st.lists(prompts, min_size=3, max_size=MAX_SEQS),
+    )
+    def start(self, num_blocks: int, first_prompts: list[Prompt]) -> None:
         self.manager = BlockManager(num_blocks, BLOCK_SIZE, self.block_rules)
         self.model = BlockManagerModel(num_blocks, BLOCK_SIZE, self.block_rules)
+        for prompt in first_prompts:
+            self.arrive(prompt)
 
-    @rule(name=names, prompt=prompts)
-    def arrive(self, name: str, prompt: Prompt) -> None:
-        if name not in self.seqs:
-            self.seqs[name] = Sequence(Request(name, prompt, SamplingParams()), len(self.seqs), 999, frozenset())
+    @precondition(lambda self: len(self.seqs) < MAX_SEQS)
+    @rule(prompt=prompts)
+    def arrive(self, prompt: Prompt) -> None:
+        self.num_arrived += 1
+        name = f"s{self.num_arrived}"
+        self.seqs[name] = Sequence(Request(name, prompt, SamplingParams()), self.num_arrived, 999, frozenset())
 
-    @rule(name=names, num_reserved=st.integers(0, 2), data=st.data())
-    def admit(self, name: str, num_reserved: int, data: st.DataObject) -> None:
-        seq = self.seqs.get(name)
-        if seq is None or seq.block_table:
-            return
+    @precondition(lambda self: self.with_blocks(False))
+    @rule(num_reserved=st.sampled_from([0, 0, 1, 2]), output=st.integers(1, 2), data=st.data())
+    def admit(self, num_reserved: int, output: int, data: st.DataObject) -> None:
+        seq = data.draw(st.sampled_from(self.with_blocks(False)))
         hits = self.manager.find_hits(seq)
-        num_tokens = data.draw(st.integers(len(hits) * BLOCK_SIZE + 1, seq.num_tokens))
+        num_tokens = data.draw(st.just(seq.num_tokens) | st.integers(len(hits) * BLOCK_SIZE + 1, seq.num_tokens))
         has_room = self.manager.has_room(hits, num_tokens, num_reserved)
         assert has_room == self.model.has_room(hits, num_tokens, num_reserved)
         if has_room:
             self.manager.allocate(seq, hits, num_tokens)
-            self.model.allocate(name, hits, num_tokens)
+            self.model.allocate(seq.request_id, hits, num_tokens)
             assert seq.num_computed_tokens == len(hits) * BLOCK_SIZE
+            self.compute_up_to(seq, num_tokens, output)
 
-    @rule(name=names, output=st.integers(1, 2), data=st.data())
-    def compute(self, name: str, output: int, data: st.DataObject) -> None:
-        seq = self.seqs.get(name)
-        if seq is None or not seq.block_table:
-            return
-        stop = seq.num_computed_tokens + data.draw(st.integers(1, seq.num_remaining))
+    @precondition(lambda self: self.with_blocks(True))
+    @rule(output=st.integers(1, 2), data=st.data())
+    def compute(self, output: int, data: st.DataObject) -> None:
+        seq = data.draw(st.sampled_from(self.with_blocks(True)))
+        stop = data.draw(st.just(seq.num_tokens) | st.integers(seq.num_computed_tokens + 1, seq.num_tokens))
         had = list(seq.block_table)
         new = self.manager.extend(seq, stop)
-        assert (new is not None) == self.model.extend(name, stop)
+        assert (new is not None) == self.model.extend(seq.request_id, stop)
         if new is not None:
             assert seq.block_table == had + new
-            self.newest[name] = self.manager.register(seq, stop)
-            assert self.newest[name] == self.model.register(name, self.tokens(seq)[:stop])
-            self.advance(seq, stop, output)
+            self.compute_up_to(seq, stop, output)
 
-    @rule(outputs=st.lists(st.integers(1, 2), min_size=4, max_size=4))
+    @precondition(lambda self: self.with_blocks(True))
+    @rule(outputs=st.lists(st.integers(1, 2), min_size=MAX_SEQS, max_size=MAX_SEQS))
     def decode_all(self, outputs: list[int]) -> None:
         """Only sequences that have outgrown their quiet time are shown to the manager, all of them to the model."""
         seqs = [seq for seq in self.seqs.values() if seq.block_table and seq.num_remaining == 1]
@@ -84,24 +98,19 @@ class BlockManagerMachine(RuleBasedStateMachine):
                 assert registered.get(seq, []) == self.newest[seq.request_id]
                 self.advance(seq, seq.num_tokens, output)
 
-    @rule(name=names)
-    def release(self, name: str) -> None:
-        if name in self.model.tables:
-            self.manager.release(self.seqs[name])
-            self.model.release(name)
-            self.newest.pop(name, None)
-
-    @rule(name=names)
-    def release_what_was_not_computed(self, name: str) -> None:
-        if name in self.model.tables:
-            self.manager.unregister(self.newest.get(name, []))
-            self.model.unregister(self.newest.get(name, []))
-            self.release(name)
-
-    @rule(name=names)
-    def leave(self, name: str) -> None:
-        self.release(name)
-        self.seqs.pop(name, None)
+    @precondition(lambda self: self.with_blocks(True))
+    @rule(was_computed=st.booleans(), is_last=st.booleans(), data=st.data())
+    def release(self, was_computed: bool, is_last: bool, data: st.DataObject) -> None:
+        """A sequence ends, or is preempted; in the latter case perhaps before its newest blocks were computed."""
+        seq = data.draw(st.sampled_from(self.with_blocks(True)))
+        if not was_computed:
+            self.manager.unregister(self.newest.get(seq.request_id, []))
+            self.model.unregister(self.newest.get(seq.request_id, []))
+        self.manager.release(seq)
+        self.model.release(seq.request_id)
+        self.newest.pop(seq.request_id, None)
+        if is_last:
+            del self.seqs[seq.request_id]
 
     @invariant()
     def blocks_are_free_in_the_same_order(self) -> None:
@@ -133,6 +142,14 @@ class BlockManagerMachine(RuleBasedStateMachine):
         for seq in self.seqs.values():
             assert self.manager.find_hits(seq) == self.model.find_hits(self.tokens(seq))
 
+    def compute_up_to(self, seq: Sequence, stop: int, output: int) -> None:
+        self.newest[seq.request_id] = self.manager.register(seq, stop)
+        assert self.newest[seq.request_id] == self.model.register(seq.request_id, self.tokens(seq)[:stop])
+        self.advance(seq, stop, output)
+
+    def with_blocks(self, has_blocks: bool) -> list[Sequence]:
+        return [seq for seq in self.seqs.values() if bool(seq.block_table) == has_blocks]
+
     def tokens(self, seq: Sequence) -> Prefix:
         return (*prompt_tokens(seq.request.prompt), *seq.output_ids)
 
@@ -146,4 +163,5 @@ class BlockManagerMachine(RuleBasedStateMachine):
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 def test_block_manager_machine(rules: Rules) -> None:
     machine = partial(BlockManagerMachine, rules)
-    run_state_machine_as_test(machine, settings=settings())  # type: ignore[arg-type]  # any maker of machines will do
+    many = settings(max_examples=3 * settings().max_examples)
+    run_state_machine_as_test(machine, settings=many)  # type: ignore[arg-type]  # any maker of machines will do

@@ -16,7 +16,7 @@ pools = st.integers(1, 12) | st.integers(13, AMPLE)
 seats = st.integers(1, 5)
 
 
-def serve(
+def start(
     requests: list[Request],
     policy: Policy,
     *,
@@ -24,7 +24,7 @@ def serve(
     num_blocks: int = AMPLE,
     max_num_seqs: int = 5,
 ) -> World:
-    """Serve what the pool can serve, and return the world that it ended in."""
+    """A world with the requests that its pool can serve."""
     limits = Limits(
         block_size=BLOCK_SIZE,
         max_num_batched_tokens=budget,
@@ -32,9 +32,14 @@ def serve(
         max_model_len=MAX_MODEL_LEN,
     )
     world = World(Universe(policy, limits, num_blocks))
-    for request in requests:
-        if world.is_servable(request):
-            world.add(request)
+    for request in filter(world.is_servable, requests):
+        world.add(request)
+    return world
+
+
+def serve(requests: list[Request], policy: Policy, **sizes: int) -> World:
+    """The world in which all have ended."""
+    world = start(requests, policy, **sizes)
     world.drain()
     return world
 
@@ -90,6 +95,24 @@ def test_preempted_equals_uninterrupted(
     event(f"preempted: {preempted.num_preemptions > 0}")
     assert uninterrupted.num_preemptions == 0
     assert_same_tokens(preempted, uninterrupted)
+
+
+@given(requests=workloads(max_size=8), failing=st.sets(st.integers(0, 7), min_size=1, max_size=3), budget=budgets)
+def test_failed_rows_take_along_those_that_hit_them_and_nobody_else(
+    requests: list[Request], failing: set[int], budget: int
+) -> None:
+    """`World` compares who failed with the rows that read what a failed row should have written."""
+    world = start(requests, VllmPolicy(), budget=3 * budget, max_num_seqs=8)
+    world.schedule()
+    told_to_fail = [name for i, name in enumerate(world.row_ids) if i in failing]
+    world.execute(told_to_fail)
+    lost = world.backend.lost
+    num_taken_along = len(lost) - len(told_to_fail)
+    target(float(num_taken_along))
+    event(f"taken along: {num_taken_along}")
+    world.drain()
+
+    assert {each.request_id for each in world.ends if each.status == "failed"} == lost
 
 
 def test_these_runs_are_cut_cached_and_preempted() -> None:

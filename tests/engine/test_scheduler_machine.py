@@ -18,14 +18,15 @@ from hypothesis.strategies import SearchStrategy
 
 from engine import Policy, Prompt, Request, RequestError, SamplingParams
 from tests.machines import scheduler_state as state
-from tests.machines.universe import POLICIES, prompts, sampling_params, universes
+from tests.machines.universe import POLICIES, prompts, sampling_params, universes, workloads
 from tests.machines.world import World
 
-MAX_LIVE = 7
-names = st.sampled_from("abcdefghij")
+MAX_LIVE = 8
+names = st.sampled_from([f"r{i}" for i in range(10)])
 
 is_between_steps = precondition(lambda self: self.world.batch is None)
 is_in_a_step = precondition(lambda self: self.world.batch is not None)
+is_crowded = precondition(lambda self: len(self.world.live_ids) >= self.crowd)
 
 
 class SchedulerMachine(RuleBasedStateMachine):
@@ -36,10 +37,14 @@ class SchedulerMachine(RuleBasedStateMachine):
         self.policies = policies
         self.world: World = None  # type: ignore[assignment]  # `start` makes it before anything else runs
 
-    @initialize(data=st.data())
-    def start(self, data: st.DataObject) -> None:
+    @initialize(data=st.data(), requests=workloads(max_size=MAX_LIVE), crowd=st.sampled_from([1, 3, 4]))
+    def start(self, data: st.DataObject, requests: list[Request], crowd: int) -> None:
+        """Where accidents strike only a crowd, the requests live long enough to compete for blocks."""
+        self.crowd = crowd
         self.world = World(data.draw(universes(self.policies)))
         self.scheduler = self.world.scheduler
+        for request in filter(self.world.is_servable, requests):
+            self.world.add(request)
 
     @precondition(lambda self: len(self.world.live_ids) < MAX_LIVE)
     @rule(name=names, prompt=prompts, params=sampling_params, priority=st.integers(0, 2))
@@ -52,6 +57,7 @@ class SchedulerMachine(RuleBasedStateMachine):
                 self.scheduler.add(request)
 
     @is_between_steps
+    @is_crowded
     @rule()
     def schedule(self) -> None:
         self.world.schedule()
@@ -62,24 +68,31 @@ class SchedulerMachine(RuleBasedStateMachine):
         self.world.execute()
 
     @is_in_a_step
+    @is_crowded
     @rule(data=st.data())
-    def update_with_failed_rows(self, data: st.DataObject) -> None:
-        some_rows = st.lists(st.sampled_from(self.world.row_ids), min_size=1, unique=True)
-        self.world.execute(failing=data.draw(some_rows))
+    def update_with_failed_row(self, data: st.DataObject) -> None:
+        self.world.execute(failing=[data.draw(st.sampled_from(self.world.row_ids))])
 
     @is_in_a_step
+    @is_crowded
     @rule()
     def fail_backend(self) -> None:
         self.world.execute(failing=self.world.row_ids)
 
-    @rule(name=names)
-    def abort(self, name: str) -> None:
+    @is_crowded
+    @rule(data=st.data())
+    def abort(self, data: st.DataObject) -> None:
+        """At any moment, also while the request is a row of the step that is being executed."""
+        name = data.draw(st.sampled_from(sorted(self.world.live_ids)))
         self.world.abort(name)
-        assert self.scheduler.abort(name) is None
+        self.world.abort(name)
 
-    @rule()
-    def drain(self) -> None:
-        self.world.drain()
+    @precondition(lambda self: self.scheduler.has_unfinished)
+    @rule(num_half_steps=st.integers(1, 12))
+    def go_on(self, num_half_steps: int) -> None:
+        """Leads to crowded states that single steps seldom reach."""
+        for _ in range(num_half_steps):
+            self.world.half_step()
 
     def teardown(self) -> None:
         if self.world:

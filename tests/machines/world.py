@@ -95,15 +95,19 @@ class World:
         self._take(ended)
         self.batch, self.held, self.written = None, {}, {}
 
+    def half_step(self) -> None:
+        """Finish the step that is being executed, or plan one if there is work."""
+        if self.batch:
+            self.execute()
+        elif self.scheduler.has_unfinished:
+            self.schedule()
+
     def drain(self) -> None:
         """Go on until all have ended."""
         for _ in range(MAX_STEPS):
-            if self.batch:
-                self.execute()
-            elif self.scheduler.has_unfinished:
-                self.schedule()
-            else:
+            if not (self.batch or self.scheduler.has_unfinished):
                 return
+            self.half_step()
         raise AssertionError(f"there is still work after {MAX_STEPS} steps")
 
     def _count(self, batch: Batch) -> None:
