@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine import Ended, NanoVllmPolicy, Policy, VllmPolicy
+from engine import Ended, NanoVllmPolicy, Policy, Request, VllmPolicy
 from tests.engine.driver import Driver, limits, request, result_of
 
 BOTH = pytest.mark.parametrize("policy", [VllmPolicy(), NanoVllmPolicy()], ids=["vllm", "nano_vllm"])
@@ -81,6 +81,32 @@ def test_abort_during_a_step_acts_at_once_and_the_result_is_ignored(policy: Poli
     assert driver.scheduler.abort("a") is None
     assert driver.scheduler.update(batch, result_of(batch)) == (Ended("b", "finished", "length", (1005, 1006)),)
     assert driver.num_free == 8
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "doomed",
+    [
+        request("a", range(5), max_tokens=2),
+        request("a", range(5), max_tokens=9, stop_token_ids=frozenset({1006})),
+        request("a", range(7), max_tokens=9),
+    ],
+    ids=["would end by length", "would stop", "would fill a block"],
+)
+@pytest.mark.parametrize("block_size", [1, 4])
+def test_row_aborted_during_its_decode_neither_ends_again_nor_fills_a_block(
+    policy: Policy, doomed: Request, block_size: int
+) -> None:
+    driver = Driver(policy, limits(block_size=block_size), num_blocks=32)
+    driver.add(doomed, request("b", 5, max_tokens=3))
+    driver.step()
+    batch = driver.scheduler.schedule()
+    ended = driver.scheduler.abort("a")
+
+    assert ended == Ended("a", "aborted", "abort", (1000 + doomed.prompt.num_tokens,))
+    assert driver.scheduler.update(batch, result_of(batch)) == ()
+    assert driver.step().rows == [("b", 1)]
+    assert driver.num_free == 32
 
 
 @BOTH

@@ -19,6 +19,7 @@ def test_lone_sequence_that_outgrows_the_pool_fails_and_the_others_live_on(polic
     assert driver.ended["big"] == ("big", "failed", reason, (1007, 1008))
     assert driver.ended["small"] == ("small", "finished", "length", (1003, 1004))
     assert [step.rows for step in steps] == [[("big", 7)], [("big", 1)], [], [("small", 3)], [("small", 1)]]
+    assert [batch.released for batch in driver.batches] == [(), (), (), ("big",), ()]
     assert driver.num_free == 2
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine import Ended, NanoVllmPolicy, Policy, VllmPolicy
+from engine import Ended, NanoVllmPolicy, Policy, Rules, View, VllmPolicy
 from tests.engine.driver import Driver, limits, request
 
 BOTH = pytest.mark.parametrize("policy", [VllmPolicy(), NanoVllmPolicy()], ids=["vllm", "nano_vllm"])
@@ -42,6 +42,17 @@ def test_request_that_hit_the_failed_row_in_the_same_step_fails_with_it() -> Non
     assert driver.num_free == 16
 
 
+def test_every_request_that_hit_the_failed_row_fails_with_it() -> None:
+    driver = Driver(VllmPolicy(), limits(), num_blocks=16)
+    driver.add(request("bad", range(5)), *[request(name, [*range(4), *name.encode()]) for name in "xyz"])
+
+    step = driver.step(failed={"bad": NAN})
+
+    assert step.admitted == [("bad", 0), ("x", 4), ("y", 4), ("z", 4)]
+    assert {end.status for end in driver.ended.values()} == {"failed"}
+    assert driver.num_free == 16
+
+
 def test_failure_spreads_along_a_chain_of_hits() -> None:
     driver = Driver(VllmPolicy(), limits(), num_blocks=16)
     driver.add(request("bad", range(5)), request("second", range(9)), request("third", [*range(8), 70]))
@@ -52,6 +63,34 @@ def test_failure_spreads_along_a_chain_of_hits() -> None:
     assert [name for name, _ in step.ended] == ["bad", "second", "third"]
     assert {end.status for end in driver.ended.values()} == {"failed"}
     assert driver.num_free == 16
+
+
+class NewestCopy:
+    """Policy `vllm`, but the newest of several equal blocks is the one that is found."""
+
+    rules = Rules(keep_duplicates=False)
+
+    def select(self, view: View) -> None:
+        """Schedule as policy `vllm`."""
+        VllmPolicy().select(view)
+
+
+def test_failure_spreads_to_those_who_hit_only_what_a_hitter_should_have_filled() -> None:
+    driver = Driver(NewestCopy(), limits(), num_blocks=16)
+    driver.add(
+        request("bad", range(5)), request("second", range(9)), request("copy", range(4)), request("third", range(10))
+    )
+
+    step = driver.step(failed={"bad": NAN})
+
+    # "third" has the first block from "copy", which is good, and the second one from "second", which is not.
+    assert step.admitted == [("bad", 0), ("second", 4), ("copy", 0), ("third", 8)]
+    assert [each.block_table for each in driver.batches[0].admitted] == [(0, 1), (0, 2, 3), (4,), (4, 2, 5)]
+    assert [name for name, _ in step.ended] == ["bad", "second", "third", "copy"]
+    assert driver.ended["copy"].status == "finished"
+    assert driver.ended["third"].reason == (
+        f"It shares blocks with 'second', which failed: It shares blocks with 'bad', which failed: {NAN}"
+    )
 
 
 def test_failure_does_not_spread_upwards() -> None:

@@ -125,6 +125,14 @@ def test_stop_token_of_one_request_does_not_end_another() -> None:
     assert [output.text for output in outputs] == ["ab", "abcd"]
 
 
+def test_stop_token_is_seen_when_requests_without_one_have_ended() -> None:
+    llm = LLM(ScriptedBackend(list(b"abcd")), block_size=4)
+
+    outputs = llm.generate([[1], [2]], [_params(1), _params(9, stop={99})])
+
+    assert [output.token_ids for output in outputs] == [(97,), (97, 98, 99)]
+
+
 def test_output_ends_at_the_model_length() -> None:
     (output,) = _llm(max_model_len=5).generate(["xyz"], _params(100))
 

@@ -162,6 +162,33 @@ class Bounded:
         VllmPolicy().select(view)
 
 
+class Eager:
+    """Policy `vllm` that admits the next one in the step in which a lone sequence fails."""
+
+    def select(self, view: View) -> None:
+        """Schedule as policy `vllm`; admit if nothing came of it."""
+        VllmPolicy().select(view)
+        if view.num_rows == 0 and view.waiting:
+            seq = view.waiting.first()
+            view.admit(seq, [], seq.num_tokens)
+
+
+def test_request_that_outgrows_the_pool_is_told_with_the_tokens_of_the_same_step() -> None:
+    llm = LLM(ScriptedBackend([97, 98, 99], num_blocks=2), policy=Eager(), block_size=4)
+    llm.add_request(list(range(7)), _params(9))
+    llm.add_request([1, 2, 3], _params(1))
+    llm.step()
+    llm.step()
+
+    progress = llm.step()
+
+    assert [(each.request_id, each.status) for each in progress.ended] == [
+        ("request-0", "failed"),
+        ("request-1", "finished"),
+    ]
+    assert progress.new_tokens == {"request-1": 97}
+
+
 @pytest.mark.xfail(strict=True, reason="keys of a step that was interrupted stay")
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("a bug of the backend")])
 def test_blocks_of_an_interrupted_step_are_not_hit(error: BaseException) -> None:

@@ -85,6 +85,34 @@ def test_priority_decides_who_is_admitted_first_and_who_is_preempted() -> None:
     assert [end for step in steps for end, _ in step.ended] == ["most", "late", "least"]
 
 
+def test_sequence_preempted_after_its_turn_does_not_cost_another_its_turn() -> None:
+    driver = Driver(VllmPolicy(scheduling_policy="priority"), limits(), num_blocks=6)
+    driver.add(request("low", 5, max_tokens=9, priority=5))
+    driver.step()
+    driver.add(request("m1", 8, max_tokens=9), request("m2", 8, max_tokens=9))
+    driver.step()
+
+    step = driver.step()
+
+    # "low" is scheduled first and gives way to "m1"; what it leaves suffices for "m2" too.
+    assert (step.rows, step.preempted) == ([("m1", 1), ("m2", 1)], ["low"])
+
+
+@pytest.mark.parametrize("policy", [VllmPolicy(), VllmPolicy(scheduling_policy="priority")])
+def test_no_more_sequences_run_than_the_budget_can_decode(policy: VllmPolicy) -> None:
+    driver = Driver(policy, limits(max_num_batched_tokens=2), num_blocks=16)
+    driver.add(*[request(name, 1, max_tokens=3) for name in "abc"])
+
+    assert [step.rows for step in driver.finish()] == [
+        [("a", 1), ("b", 1)],
+        [("a", 1), ("b", 1)],
+        [("a", 1), ("b", 1)],
+        [("c", 1)],
+        [("c", 1)],
+        [("c", 1)],
+    ]
+
+
 def test_equal_priorities_keep_the_order_of_arrival() -> None:
     driver = Driver(VllmPolicy(scheduling_policy="priority"), limits(), num_blocks=6)
     driver.add(*[request(name, 3, priority=7) for name in "cab"])
