@@ -87,7 +87,7 @@ class CudaPlatform:
                 f"Device {device} was asked for, but torch sees {torch.cuda.device_count()} GPUs; use a lower number, "
                 f"or see CUDA_VISIBLE_DEVICES."
             )
-        torch.cuda.set_device(device)
+        torch.cuda.set_device(device.index or 0)
         self._device = device
         self._check = check
         self._memory = DeviceMemory(device, self._settle)
