@@ -52,7 +52,7 @@ class CommandBuilder:
         self._new_tokens = _NO_TOKENS
         self._failed: tuple[int, ...] = ()
 
-    def build(self, batch: Batch) -> tuple[StepCommand, Mapping[str, str]]:
+    def build(self, batch: Batch) -> tuple[StepCommand, dict[str, str]]:
         """The command of a batch, and the reasons why some of its rows must fail: their prompts cannot be embedded."""
         # A sequence that was resumed and preempted while one batch was made is released a second time.
         released = tuple([self._seats.release(name) for name in batch.released if name in self._seats])

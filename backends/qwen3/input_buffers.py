@@ -146,9 +146,8 @@ class _Step:
 
     def forward_inputs(self, fields: dict[str, Field]) -> ForwardInputs:
         """The model's view of the fields."""
-        names = ("token_ids", "positions", "slots", "logits_rows", "decode_context_lens", "chunk_query_starts")
-        names += ("chunk_key_starts", "chunk_context_lens", "decode_block_tables", "chunk_block_tables")
-        device: dict[str, Any] = {name: fields[name].device for name in names}
+        sampling_names = {name for name, _ in SAMPLING_FIELDS}
+        device: dict[str, Any] = {name: field.device for name, field in fields.items() if name not in sampling_names}
         return ForwardInputs(
             num_decodes=self._num_decodes,
             max_query=int(self._counts[self._num_decodes :].max(initial=0)),

@@ -3,7 +3,6 @@
 import gc
 import platform
 import time
-from collections.abc import Mapping
 from itertools import compress
 from pathlib import Path
 from types import TracebackType
@@ -168,7 +167,7 @@ class Qwen3Backend:
         except BaseException:  # Ctrl-C within a step: the ranks are no longer in step
             self._give_up_if_shared("The backend was interrupted within a step; make a new one.")
             raise
-        failed = dict(refused) | _failed_rows(batch, output)
+        failed = refused | _failed_rows(batch, output)
         token_ids = tuple(output.token_ids.tolist()) if replayed is None else replayed
         self._builder.note_result(command, np.array(token_ids, dtype=np.int32), failed)
         return StepResult(token_ids, time.perf_counter() - started, output.device_s, output.graph_size, failed)
@@ -203,7 +202,7 @@ def _hardware(ranks: Ranks) -> dict[str, str | int]:
     return {"kind": device.type, "gpu": name, "num_gpus": ranks.group.size}
 
 
-def _failed_rows(batch: Batch, output: StepOutput) -> Mapping[str, str]:
+def _failed_rows(batch: Batch, output: StepOutput) -> dict[str, str]:
     if not output.is_bad.any():
         return {}
     sampling_rows = compress(batch.request_ids, batch.samples)

@@ -1,6 +1,7 @@
 """Which token comes next: one rule for greedy and random rows, in float32."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -48,9 +49,13 @@ class Sampler:
             logits: [S, vocabulary size], any float type; rows may be strided.
             inputs: how to sample.
         """
-        steps = torch_sampling
-        if logits.is_cuda:
-            from backends.qwen3 import sampler_kernels as steps  # Triton exists only beside a GPU
-
+        steps = self._steps_for(logits.device)
         floors = steps.floors(logits, inputs) if inputs.has_filter else None
         return Samples(steps.argmax(logits, inputs, floors))
+
+    def _steps_for(self, device: torch.device) -> Any:  # noqa: ANN401 - a module
+        if device.type != "cuda":
+            return torch_sampling
+        from backends.qwen3 import sampler_kernels  # Triton is not installed on every machine
+
+        return sampler_kernels

@@ -113,5 +113,5 @@ class WarmUp:
     def _sample(self, hidden: torch.Tensor) -> None:
         logits = self._logits(hidden)
         for has_filter in (False, True):
-            rows = sampling_inputs(*logits.shape, self._device, has_filter=has_filter)
+            rows = sampling_inputs(logits.shape[0], logits.shape[1], self._device, has_filter=has_filter)
             self._sampler(logits, rows)

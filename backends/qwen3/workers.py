@@ -115,7 +115,7 @@ class LaunchedWorkers:
 
     def failure(self) -> str | None:
         """What a worker has reported."""
-        return reported_failure(self.store, self._size)
+        return reported_failure(self._store, self._size)
 
     def stop(self, patience_s: float) -> None:
         """Nothing: they end by themselves, or their launcher sees to it."""

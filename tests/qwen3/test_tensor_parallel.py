@@ -15,7 +15,9 @@ import torch
 from backends.qwen3 import workers
 from backends.qwen3.errors import ModelError
 from backends.qwen3.qwen3_backend import Qwen3Backend
+from backends.qwen3.ranks import report_failure
 from backends.qwen3.worker_group import WorkerGroup, open_group
+from backends.qwen3.workers import LaunchedWorkers
 from engine import LLM, BackendError, SamplingParams
 from tests.qwen3.commands import admission, batch
 from tests.qwen3.tiny_model import save_tiny
@@ -66,7 +68,8 @@ LAUNCHED = """
     import sys
     sys.path.insert(0, {root!r})
     from backends.qwen3.qwen3_backend import Qwen3Backend
-    from engine import LLM, SamplingParams
+    from backends.qwen3.workers import LaunchedWorkers
+from engine import LLM, SamplingParams
     backend, _ = Qwen3Backend.from_folder({folder!r}, tensor_parallel=2, **{options!r})
     with LLM(backend, **{limits!r}) as llm:
         outputs = llm.generate({prompts!r}, SamplingParams(temperature=0, max_tokens=8))
@@ -219,6 +222,14 @@ def test_a_port_in_use_is_said(monkeypatch):
         set_launcher(monkeypatch, 0, 2, port)
         with pytest.raises(ModelError, match=f"cannot meet at 127.0.0.1:{port} .*--master-port"):
             open_group(torch.device("cpu"), 2)
+
+
+def test_a_launched_rank_that_fails_says_why():
+    store = torch.distributed.HashStore()
+    launched = LaunchedWorkers(store, 3)
+    assert launched.failure() is None
+    report_failure(store, 2, ValueError("no weights\nmore lines"))
+    assert launched.failure() == "Rank 2 failed: ValueError: no weights"
 
 
 def test_a_launcher_of_one_rank_is_no_launcher(monkeypatch):
