@@ -141,7 +141,7 @@ def serve(
     replica = Replica(
         pace,
         arrivals,
-        PromptMaker(BLOCK, seed),
+        PromptMaker(BLOCK, seed, {}),
         Scheduler(limits, num_blocks, policy or VllmPolicy()),
         backend or ScriptedBackend(),
         PredictedClock(),

@@ -26,8 +26,8 @@ def test_defaults_are_the_models_length_the_gpus_memory_and_the_usual_graphs() -
     parts = make_parts(ReplaySettings())
 
     assert parts.limits.max_model_len == 40960
-    assert parts.backend.num_blocks > 10_000
-    assert (parts.graph_sizes[0], parts.graph_sizes[-1]) == (1, 256)
+    assert parts.engine.backend.num_blocks > 10_000
+    assert (parts.engine.graph_sizes[0], parts.engine.graph_sizes[-1]) == (1, 256)
     assert isinstance(parts.pace, VirtualPace)
 
 
@@ -62,11 +62,11 @@ def test_settings_reach_the_parts() -> None:
         ReplaySettings(num_blocks=10, block_size=8, max_num_seqs=3, graph_sizes=(2,), pace="wall", watermark=0.1, tp=2)
     )
 
-    assert (parts.limits.block_size, parts.limits.max_num_seqs, parts.backend.num_blocks) == (8, 3, 10)
-    assert parts.graph_sizes == (2,)
+    assert (parts.limits.block_size, parts.limits.max_num_seqs, parts.engine.backend.num_blocks) == (8, 3, 10)
+    assert parts.engine.graph_sizes == (2,)
     assert parts.policy == VllmPolicy(watermark=0.1)
     assert isinstance(parts.pace, WallPace)
-    assert parts.hardware["num_gpus"] == 2
+    assert parts.engine.hardware["num_gpus"] == 2
 
 
 def test_length_of_zero_is_an_error_and_not_the_models() -> None:

@@ -5,14 +5,14 @@ from traces import TraceRequest
 
 
 def _keys(request: TraceRequest, *, seed: int = 0, block_size: int = 4) -> list[int]:
-    prompt: Prompt = PromptMaker(4, seed).request(request).prompt
+    prompt: Prompt = PromptMaker(4, seed, {}).request(request).prompt
     keys: list[int] = []
     prompt.extend_keys(keys, (), block_size, prompt.num_tokens // block_size)
     return keys
 
 
 def test_request_has_the_traces_lengths_and_ends_at_them() -> None:
-    request = PromptMaker(4, 0).request(ask("a", prompt=9, output=7, priority=2))
+    request = PromptMaker(4, 0, {}).request(ask("a", prompt=9, output=7, priority=2))
 
     assert (request.request_id, request.priority, request.prompt.num_tokens) == ("a", 2, 9)
     assert (request.params.max_tokens, request.params.ignore_eos) == (7, True)
@@ -36,4 +36,4 @@ def test_tail_without_an_id_is_unique_and_the_same_every_time() -> None:
 
     assert _keys(request, block_size=5) == _keys(request, block_size=5)
     assert _keys(request, block_size=5)[1] != _keys(ask("b", prompt=10, hash_ids=(1, 2)), block_size=5)[1]
-    assert isinstance(PromptMaker(4, 0).request(request).prompt, HashedPrompt)
+    assert isinstance(PromptMaker(4, 0, {}).request(request).prompt, HashedPrompt)

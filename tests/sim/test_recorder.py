@@ -24,7 +24,7 @@ class _Session:
         self.now_s = 0.0
         for position, request in enumerate(requests):
             self.recorder.arrive(Arrival(0.0, request.line, position, request), 0.0)
-            self.scheduler.add(PromptMaker(BLOCK, 0).request(request))
+            self.scheduler.add(PromptMaker(BLOCK, 0, {}).request(request))
 
     def step(self, *, abort_during: str | None = None, ended: tuple[Ended, ...] = (), lasts_s: float = 1.0) -> Batch:
         """One step; `ended` are requests that the caller has ended since the step before."""
@@ -76,7 +76,7 @@ def test_request_aborted_while_it_waits_has_no_stamps() -> None:
     session.step()
     waiting = ask("w", line=2)
     session.recorder.arrive(Arrival(0.5, 2, 1, waiting), 1.0)
-    session.scheduler.add(PromptMaker(BLOCK, 0).request(waiting))
+    session.scheduler.add(PromptMaker(BLOCK, 0, {}).request(waiting))
     aborted = session.scheduler.abort("w")
     assert aborted is not None
     session.step(ended=(aborted,))

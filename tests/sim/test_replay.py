@@ -11,9 +11,10 @@ import pytest
 
 from analysis.run import Run, load
 from sim.interrupt import Interrupt
-from sim.parts import make_parts, recorded_model
+from sim.parts import make_parts
 from sim.replay import load_trace, replay
 from sim.replay_settings import ReplaySettings
+from sim.simulated_engine import recorded_model
 from tests.sim.command import command, in_process, row, write_rows
 from traces import GeneratorSettings, generate, write_trace
 
@@ -225,6 +226,7 @@ def test_replay_as_a_library_reports_progress(tmp_path: Path) -> None:
         settings = ReplaySettings(num_blocks=5000)
         summary = replay(
             load_trace(path, settings),
+            {},
             make_parts(settings),
             tmp_path / "run",
             Interrupt(),

@@ -1,14 +1,20 @@
 """What holds for every run, on traces so small that full pools, refusals, failures and shared prefixes are common."""
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.rows import RequestRow
+from analysis.run import load
+from analysis.run_writer import RunWriter
+from analysis.summary import summarise
 from engine import NanoVllmPolicy, Policy, VllmPolicy
+from tests.machines.any_legal_policy import AnyLegalPolicy
 from tests.sim.small_world import BLOCK, Log, ScriptedBackend, ask, serve
 from traces import TraceRequest
 from traces.request_order import in_order
@@ -30,7 +36,8 @@ class World:
     durations_s: tuple[float, ...]
     num_blocks: int
     tokens: int
-    policy: Policy
+    policy: Policy | int
+    """A number is the seed of a policy that does anything legal."""
     error_steps: frozenset[int]
 
     def serve(self) -> tuple[Log, ScriptedBackend]:
@@ -42,7 +49,7 @@ class World:
             tokens=self.tokens,
             seqs=3,
             model_len=16,
-            policy=self.policy,
+            policy=AnyLegalPolicy(self.policy) if isinstance(self.policy, int) else self.policy,
             backend=backend,
         )
         return log, backend
@@ -97,7 +104,7 @@ WORLDS = st.builds(
     durations_s=st.lists(st.sampled_from([0.25, 0.5, 0.75]), min_size=1, max_size=3).map(tuple),
     num_blocks=st.integers(1, 8),
     tokens=st.sampled_from([3, 8, 20]),
-    policy=st.sampled_from(POLICIES),
+    policy=st.sampled_from(POLICIES) | st.integers(0, 10_000),
     error_steps=st.frozensets(st.integers(0, 10), max_size=1),
 )
 
@@ -224,30 +231,55 @@ def test_steps_follow_each_other_and_split_into_host_and_device(world: World) ->
 
 
 @given(WORLDS)
-def test_chunks_and_hits_add_up_to_what_was_computed(world: World) -> None:
-    """From one admission to the next: hits and chunks cover the prompt, as far as the request got."""
+def test_hits_and_chunks_of_an_admission_cover_the_prompt(world: World) -> None:
+    """What a finished request computed since it was last admitted, and what it hit, is all that it knew then."""
     log, _ = world.serve()
 
     for row in log.request_rows:
-        if row.status != "finished":
-            continue
         events = [(kind, values) for _, name, kind, *values in log.events if name == row.request_id]
-        covered = [sum(v[0] for k, v in segment if k != "blocks") for segment in _admissions(events)]
-        assert covered[0] == row.input_tokens or row.num_preemptions
-        assert len(covered) == row.num_preemptions + 1
-        assert max(covered) >= row.input_tokens
-        num_preempted = sum(kind == "preempted" for kind, _ in events)
-        assert num_preempted == row.num_preemptions
+        if row.status == "finished":
+            last = [kind for kind, _ in events if kind in ("admitted", "resumed")]
+            segment = events[max(k for k, (kind, _) in enumerate(events) if kind == last[-1]) :]
+            covered = sum(values[0] for kind, values in segment if kind in (last[-1], "chunk"))
+            assert covered >= row.input_tokens
+            assert last.count("admitted") == 1
+            assert covered == row.input_tokens or "resumed" in last
+        assert sum(kind == "preempted" for kind, _ in events) == row.num_preemptions
 
 
-def _admissions(events: Sequence[tuple[str, list[int]]]) -> list[list[tuple[str, list[int]]]]:
-    segments: list[list[tuple[str, list[int]]]] = []
-    for kind, values in events:
-        if kind in ("admitted", "resumed"):
-            segments.append([])
-        if kind in ("admitted", "resumed", "chunk"):
-            segments[-1].append((kind, values))
-    return segments
+@given(WORLDS)
+def test_preempted_time_is_from_the_loss_of_blocks_to_the_step_that_gives_them_back(world: World) -> None:
+    """A step may give blocks back and take them again: then there is no resumption, and the wait goes on."""
+    log, _ = world.serve()
+
+    for row in log.request_rows:
+        expected_s, lost_s = 0.0, None
+        for step, name, kind, *_ in log.events:
+            start_s = log.step_rows[step].start_s
+            if name == row.request_id and kind == "preempted":
+                lost_s = start_s if lost_s is None else lost_s
+            elif name == row.request_id and kind in ("admitted", "resumed"):
+                expected_s += start_s - lost_s if lost_s is not None and kind == "resumed" else 0.0
+                lost_s = None
+        assert row.preempted_s == expected_s
+
+
+@settings(max_examples=20)
+@given(WORLDS)
+def test_run_directory_of_any_run_can_be_read_and_summed_up(world: World) -> None:
+    """Reading checks that tables do not contradict each other."""
+    log, _ = world.serve()
+    with tempfile.TemporaryDirectory() as scratch:
+        meta = {"num_kv_blocks": world.num_blocks, "settings": {}, "trace": {"num_requests": len(world.requests)}}
+        writer = RunWriter(Path(scratch) / "run", meta)
+        writer.add_events(log.event_rows)
+        writer.add_requests(log.request_rows)
+        writer.add_steps(log.step_rows)
+        writer.finish({}, complete=True)
+        summary = summarise(load(Path(scratch) / "run"))
+
+    assert summary["completed"] + summary["failed"] == len(world.requests)
+    assert summary["num_preemptions"] == sum(row.num_preemptions for row in log.request_rows)
 
 
 def _is_ascending(values: Sequence[float]) -> bool:

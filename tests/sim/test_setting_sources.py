@@ -25,8 +25,8 @@ def _run(path: Path, settings: dict[str, Any], **meta: Any) -> Path:
 def test_nothing_given_is_the_defaults() -> None:
     settings = resolve({}, None, None)
 
-    assert (settings.model, settings.gpu, settings.policy) == ("Qwen3-8B", "H200", "vllm")
-    assert (settings.block_size, settings.max_num_seqs, settings.max_num_batched_tokens) == (16, 256, 8192)
+    assert (settings.backend, settings.model, settings.policy) == ("sim", "Qwen3-8B", "vllm")
+    assert (settings.max_num_seqs, settings.max_num_batched_tokens, settings.num_blocks) == (256, 8192, None)
     assert (settings.memory_utilization, settings.max_model_len, settings.oversize) == (0.9, None, "fail")
     assert settings.policy_settings == {}
 
@@ -117,8 +117,8 @@ def test_flags_win_over_the_file(config: Path) -> None:
 
 
 def test_wrong_value_in_a_flag_is_refused() -> None:
-    with pytest.raises(SimError, match="backend is 'gpu'; it must be one of sim"):
-        resolve({"backend": "gpu"}, None, None)
+    with pytest.raises(SimError, match="backend is 'abacus'; it must be one of sim, gpu"):
+        resolve({"backend": "abacus"}, None, None)
 
 
 def test_like_takes_engine_settings_blocks_and_graphs_but_not_the_traces_part(tmp_path: Path) -> None:
@@ -128,7 +128,8 @@ def test_like_takes_engine_settings_blocks_and_graphs_but_not_the_traces_part(tm
 
     assert (settings.max_num_seqs, settings.seed, settings.num_blocks) == (4, 9, 77)
     assert settings.graph_sizes == (1, 2, 4)
-    assert (settings.limit, settings.pace, settings.slo, settings.rate_scale) == (None, "virtual", None, 1.0)
+    assert (settings.limit, settings.slo, settings.rate_scale) == (None, None, 1.0)
+    assert settings.pace != "wall"
     assert (settings.warmup_s, settings.start_s, settings.end_s) == (None, None, None)
     assert (settings.trace_format, settings.trace_block_size) == ("auto", None)
 
