@@ -68,8 +68,7 @@ LAUNCHED = """
     import sys
     sys.path.insert(0, {root!r})
     from backends.qwen3.qwen3_backend import Qwen3Backend
-    from backends.qwen3.workers import LaunchedWorkers
-from engine import LLM, SamplingParams
+    from engine import LLM, SamplingParams
     backend, _ = Qwen3Backend.from_folder({folder!r}, tensor_parallel=2, **{options!r})
     with LLM(backend, **{limits!r}) as llm:
         outputs = llm.generate({prompts!r}, SamplingParams(temperature=0, max_tokens=8))
