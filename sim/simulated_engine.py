@@ -32,7 +32,9 @@ def make_simulated_engine(settings: ReplaySettings) -> Engine:
         SettingError: settings are out of range or do not fit each other.
     """
     model, gpu = load_model_sheet(settings.model), load_gpu_sheet(settings.gpu or "H200")
-    sizes = graph_sizes(settings.max_num_seqs) if settings.graph_sizes is None else settings.graph_sizes
+    # No more rows decode than there are tokens for, whatever else "no limit" on sequences is written as.
+    max_rows = min(settings.max_num_seqs, settings.max_num_batched_tokens)
+    sizes = graph_sizes(max_rows) if settings.graph_sizes is None else settings.graph_sizes
     backend = SimulatedBackend(
         _cost_model(settings, RooflineModel(model, gpu, settings.tp)),
         num_blocks=_num_blocks(settings, model, gpu) if settings.num_blocks is None else settings.num_blocks,

@@ -69,6 +69,12 @@ def test_settings_reach_the_parts() -> None:
     assert parts.engine.hardware["num_gpus"] == 2
 
 
+def test_limit_on_sequences_that_means_none_makes_no_endless_list_of_graphs() -> None:
+    parts = make_parts(ReplaySettings(num_blocks=10, max_num_seqs=2**31 - 1, max_num_batched_tokens=64))
+
+    assert parts.engine.graph_sizes[-1] == 64
+
+
 def test_length_of_zero_is_an_error_and_not_the_models() -> None:
     with pytest.raises(SettingError, match="max_model_len is 0"):
         make_parts(ReplaySettings(max_model_len=0))
