@@ -1,5 +1,7 @@
 """Whole runs on steps of one second, compared with what must have been recorded."""
 
+from dataclasses import replace
+
 import pytest
 
 from engine import Batch, NanoVllmPolicy, Policy, StepResult, VllmPolicy
@@ -348,6 +350,23 @@ def test_engine_lives_on_after_a_step_that_the_backend_could_not_execute() -> No
     assert log.of("status") == {"a": "failed", "b": "failed", "c": "finished", "d": "finished"}
     assert log.emissions == {"a": [(0, 1)], "b": [], "c": [(2, 1)], "d": [(3, 2)]}
     assert (log.step_rows[1].device_s, log.step_rows[1].num_running) == (0.0, 0)
+
+
+class _ForgetfulBackend(ScriptedBackend):
+    """Returns a token too few in step 1."""
+
+    def execute(self, batch: Batch) -> StepResult:
+        result = super().execute(batch)
+        return replace(result, token_ids=result.token_ids[1:]) if batch.step == 1 else result
+
+
+def test_engine_lives_on_after_a_result_that_does_not_belong_to_the_batch() -> None:
+    log = serve([ask("a", output=3), ask("b", 1.5, output=1, line=2)], backend=_ForgetfulBackend())
+
+    reason = "The backend returned 0 tokens for the 1 sampling rows of step 1; it must return one for each."
+    assert log.events_of("failed") == [(1, "a", "failed", reason)]
+    assert log.steps == [(0.0, 1.0), (1.0, 1.0), (2.0, 1.0)]
+    assert log.emissions == {"a": [(0, 1)], "b": [(2, 1)]}
 
 
 class _InterruptedBackend(ScriptedBackend):
