@@ -4,7 +4,7 @@ from engine.backend import Backend
 from engine.batch import Admission, Batch
 from engine.block_manager import BlockManager
 from engine.ended import Ended
-from engine.errors import BackendError, EngineError, NoProgressError, RequestError, SettingError
+from engine.errors import BackendError, EngineError, NoProgressError, PolicyError, RequestError, SettingError
 from engine.hashed_prompt import HashedPrompt
 from engine.limits import Limits
 from engine.llm import LLM
@@ -39,6 +39,7 @@ __all__ = [
     "NanoVllmPolicy",
     "NoProgressError",
     "Policy",
+    "PolicyError",
     "Prompt",
     "Request",
     "RequestError",

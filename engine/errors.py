@@ -17,5 +17,9 @@ class BackendError(EngineError, RuntimeError):
     """A backend could not execute a batch; the requests in it have failed."""
 
 
+class PolicyError(EngineError, ValueError):
+    """A policy asked for something that cannot be."""
+
+
 class NoProgressError(EngineError, RuntimeError):
     """A policy scheduled nothing although requests wait or run, and would do so again."""

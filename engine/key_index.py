@@ -1,6 +1,5 @@
 """Which blocks hold the content that a key stands for."""
 
-
 from collections.abc import Sequence
 
 

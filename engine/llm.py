@@ -10,6 +10,7 @@ from engine.batch import Batch
 from engine.ended import Ended
 from engine.errors import BackendError, RequestError, SettingError
 from engine.limits import Limits
+from engine.mailbox import Mailbox
 from engine.policies.vllm import VllmPolicy
 from engine.policy import Policy
 from engine.request import Request
@@ -56,36 +57,34 @@ class LLM:
         end_ids = tokenizer.end_token_ids if tokenizer else frozenset()
         self._scheduler = Scheduler(Limits(**limits), backend.num_blocks, policy or VllmPolicy(), end_ids)
         self._num_requests = 0
+        self._mail: dict[str, Mailbox] = {}
 
     def generate(
         self,
-        prompts: Sequence[PromptLike],
+        prompts: str | Sequence[PromptLike],
         sampling_params: SamplingParams | Sequence[SamplingParams] | None = None,
         on_step: OnStep | None = None,
     ) -> list[RequestOutput]:
         """Serve all prompts; the outputs come in the order of the prompts.
 
         Args:
-            prompts: strings (with a tokenizer) or lists of token ids.
+            prompts: strings (with a tokenizer) or lists of token ids; a single string is a list of one.
             sampling_params: one for all, or one for each prompt.
             on_step: called after each step, for progress.
 
         Raises:
             RequestError: a prompt cannot be served, or the lists do not match; nothing was queued.
         """
-        requests = self._requests(prompts, sampling_params)
+        requests = self._requests([prompts] if isinstance(prompts, str) else prompts, sampling_params)
         for request in requests:
             self._scheduler.check(request)
-        for request in requests:
-            self._scheduler.add(request)
-        ended: dict[str, Ended] = {}
+        boxes = [self._post(request) for request in requests]
         try:
-            while len(ended) < len(requests):
-                progress = self.step(on_step)
-                ended |= {each.request_id: each for each in progress.ended}
+            while any(box.ended is None for box in boxes):
+                self.step(on_step)
         finally:
-            self._drop(requests, ended)
-        return [self._output(request, ended[request.request_id]) for request in requests]
+            self._drop(requests)
+        return [self._output(request, box.ended) for request, box in zip(requests, boxes, strict=True) if box.ended]
 
     def chat(
         self, messages: Sequence[Mapping[str, str]], sampling_params: SamplingParams | None = None
@@ -102,19 +101,18 @@ class LLM:
         """
         decoder = self._need_tokenizer().decoder()
         (request,) = self._requests([prompt], sampling_params)
-        self._scheduler.add(request)
-        ended: dict[str, Ended] = {}
+        box = self._post(request)
         try:
-            while request.request_id not in ended:
-                progress = self.step()
-                ended |= {each.request_id: each for each in progress.ended}
-                token_id = progress.new_tokens.get(request.request_id)
-                if token_id is not None and (piece := decoder.add(token_id)):
-                    yield piece
+            while box.ended is None or box.token_ids:
+                while not box.token_ids and box.ended is None:
+                    self.step()
+                pieces = [decoder.add(token_id) for token_id in box.token_ids]
+                box.token_ids.clear()
+                yield from filter(None, pieces)
         finally:
-            self._drop([request], ended)
-        if ended[request.request_id].status == "failed":
-            raise BackendError(ended[request.request_id].reason)
+            self._drop([request])
+        if box.ended.status == "failed":
+            raise BackendError(box.ended.reason)
         if piece := decoder.finish():
             yield piece
 
@@ -129,7 +127,8 @@ class LLM:
 
     def abort(self, request_id: str) -> Ended | None:
         """End a request now; None if it is not live."""
-        return self._scheduler.abort(request_id)
+        ended = self._scheduler.abort(request_id)
+        return self._deliver(Progress({}, (ended,))).ended[0] if ended else None
 
     @property
     def has_unfinished(self) -> bool:
@@ -139,17 +138,40 @@ class LLM:
     def step(self, on_step: OnStep | None = None) -> Progress:
         """Schedule, execute, update; a batch that the backend cannot execute ends its requests and no others."""
         batch = self._scheduler.schedule()
-        if not len(batch):
-            return Progress({}, batch.ended)
-        try:
-            result = self._backend.execute(batch)
-        except BackendError as error:
-            return Progress({}, (*batch.ended, *self._scheduler.fail(batch, str(error))))
-        ended = self._scheduler.update(batch, result)
-        if on_step:
+        result, ended = self._compute(batch) if len(batch) else (None, ())
+        if result and on_step:
             on_step(batch, result)
-        new_tokens = dict(zip(compress(batch.request_ids, batch.samples), result.token_ids, strict=True))
-        return Progress(new_tokens, (*batch.ended, *ended))
+        return self._deliver(Progress(_new_tokens(batch, result, ended), (*batch.ended, *ended)))
+
+    def _compute(self, batch: Batch) -> tuple[StepResult | None, tuple[Ended, ...]]:
+        try:
+            result = self._execute(batch)
+            return result, self._scheduler.update(batch, result)
+        except BackendError as error:
+            return None, self._scheduler.fail(batch, str(error))
+
+    def _execute(self, batch: Batch) -> StepResult:
+        try:
+            return self._backend.execute(batch)
+        except BackendError:
+            raise
+        except BaseException as error:
+            # Nobody may hit blocks that this step was to fill, so its rows end before the error goes on.
+            self._deliver(Progress({}, self._scheduler.fail(batch, f"The step was broken off: {error!r}.")))
+            raise
+
+    def _post(self, request: Request) -> Mailbox:
+        self._scheduler.add(request)
+        box = self._mail[request.request_id] = Mailbox()
+        return box
+
+    def _deliver(self, progress: Progress) -> Progress:
+        for request_id in self._mail.keys() & progress.new_tokens:
+            self._mail[request_id].token_ids.append(progress.new_tokens[request_id])
+        for ended in progress.ended:
+            if ended.request_id in self._mail:
+                self._mail[ended.request_id].ended = ended
+        return progress
 
     def close(self) -> None:
         """Close the backend."""
@@ -186,9 +208,11 @@ class LLM:
             raise RequestError("There is no tokenizer; give LLM one, or use lists of token ids and `generate`.")
         return self._tokenizer
 
-    def _drop(self, requests: Sequence[Request], ended: Mapping[str, Ended]) -> None:
+    def _drop(self, requests: Sequence[Request]) -> None:
+        """Wait for these no longer; those that have not ended do so now."""
         for request in requests:
-            if request.request_id not in ended:
+            box = self._mail.pop(request.request_id, None)
+            if box is not None and box.ended is None:
                 self._scheduler.abort(request.request_id)
 
     def _output(self, request: Request, ended: Ended) -> RequestOutput:
@@ -200,3 +224,13 @@ class LLM:
             status=ended.status,
             finish_reason=ended.reason,
         )
+
+
+def _new_tokens(batch: Batch, result: StepResult | None, ended: Sequence[Ended]) -> dict[str, int]:
+    if result is None:
+        return {}
+    tokens = dict(zip(compress(batch.request_ids, batch.samples), result.token_ids, strict=True))
+    for each in ended:
+        if each.status != "finished":
+            tokens.pop(each.request_id, None)  # the token of a failed row means nothing
+    return tokens

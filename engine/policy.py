@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from engine.errors import PolicyError
 from engine.rules import Rules
 from engine.view import View
 
@@ -18,6 +19,12 @@ class Policy(Protocol):
 
 
 def rules_of(policy: Policy) -> Rules:
-    """The rules that a policy names, else the defaults."""
-    rules = getattr(policy, "rules", None)
-    return rules if isinstance(rules, Rules) else Rules()
+    """The rules that a policy names, else the defaults.
+
+    Raises:
+        PolicyError: it has an attribute `rules` that is something else.
+    """
+    rules = getattr(policy, "rules", Rules())
+    if not isinstance(rules, Rules):
+        raise PolicyError(f"{type(policy).__name__}.rules is {rules!r}; it must be an engine.Rules, or not be there.")
+    return rules

@@ -7,7 +7,7 @@ from engine.batch_assembly import assemble
 from engine.block_manager import BlockManager
 from engine.draft import Draft
 from engine.ended import Ended, EndStatus
-from engine.errors import BackendError, NoProgressError, RequestError, SettingError
+from engine.errors import BackendError, EngineError, NoProgressError, RequestError, SettingError
 from engine.limits import Limits
 from engine.policy import Policy, rules_of
 from engine.request import Request
@@ -97,7 +97,11 @@ class Scheduler:
 
         Raises:
             NoProgressError: the policy plans nothing, and would plan nothing if it were asked again.
+            PolicyError: the policy asks for something that cannot be.
+            EngineError: the batch before is still being executed.
         """
+        if self._draft.rows:
+            raise EngineError(f"Step {self._step - 1} is under way; call update or fail before the next schedule.")
         draft = self._draft = Draft()
         self.policy.select(View(self.limits, self._rules, self.block_manager, self._running, self._waiting, draft))
         self._released += [seq.request_id for seq in (*draft.preempted, *draft.failed)]
@@ -172,6 +176,9 @@ class Scheduler:
     def _fail_rows(self, reasons: Mapping[str, str]) -> list[Ended]:
         """End the rows that failed, and those that hit a block which such a row should have filled in this step."""
         draft = self._draft
+        unknown = set(reasons).difference(seq.request_id for seq in draft.rows)
+        if unknown:
+            raise BackendError(f"The backend failed {', '.join(sorted(unknown))}, which no row of the batch computes.")
         draft.is_decode_of_all = False
         failed = {seq: reasons[seq.request_id] for seq in draft.rows if seq.request_id in reasons}
         queue = list(failed)

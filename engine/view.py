@@ -4,6 +4,7 @@ from collections.abc import Sequence as Items
 
 from engine.block_manager import BlockManager
 from engine.draft import Draft
+from engine.errors import PolicyError
 from engine.limits import Limits
 from engine.rules import Rules
 from engine.running_set import RunningSet
@@ -90,7 +91,15 @@ class View:
         assert computed, f"{seq!r} was admitted without room for its tokens"
 
     def compute(self, seq: Sequence, num_tokens: int) -> bool:
-        """Schedule a sequence's next `num_tokens` tokens; False, and no change, if blocks are missing."""
+        """Schedule a sequence's next `num_tokens` tokens; False, and no change, if blocks are missing.
+
+        Raises:
+            PolicyError: it has not so many tokens left to compute, or is scheduled already.
+        """
+        if not 1 <= num_tokens <= seq.num_remaining or seq in self._draft.rows:
+            raise PolicyError(
+                f"{num_tokens} tokens of {seq!r} were asked for; a step computes from 1 to {seq.num_remaining}, once."
+            )
         stop = seq.num_computed_tokens + num_tokens
         if seq.num_computed_tokens >= seq.quiet_until or num_tokens > 1:
             new_blocks = self._blocks.extend(seq, stop)
@@ -149,7 +158,7 @@ class View:
         fresh = self._draft.registered.pop(owner, [])
         self._blocks.unregister(fresh)
         for seq in self._draft.holders_of(fresh):
-            if seq is not owner:
+            if seq.is_running:  # not the owner, nor one that has gone back with another holder
                 self.preempt(seq)
 
     def _note_blocks(self, seq: Sequence, new_blocks: Items[int], stop: int) -> None:

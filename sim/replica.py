@@ -5,7 +5,7 @@ from typing import Any
 
 import simpy
 
-from engine import Backend, BackendError, Batch, RequestError, Scheduler, StepResult
+from engine import Backend, BackendError, Batch, Ended, RequestError, Scheduler, StepResult
 from sim.arrivals import Arrivals
 from sim.interrupt import Interrupt
 from sim.pace import Pace
@@ -89,11 +89,19 @@ class Replica:
         if len(batch):
             result, error = self._execute(batch)
             yield self._env.timeout(self._step_clock.lap(result) if result else 0.0)
-            ended += self._scheduler.update(batch, result) if result else self._scheduler.fail(batch, error)
+            ended += self._update(batch, result, error)
         counts = (self._scheduler.num_waiting, self._scheduler.num_running, num_used)
         self._recorder.step(StepRecord(batch, result, ended, start_s, self._env.now, *counts))
         for each in ended:
             self._arrivals.release(each.request_id, self._env.now)
+
+    def _update(self, batch: Batch, result: StepResult | None, error: str) -> tuple[Ended, ...]:
+        if result is None:
+            return self._scheduler.fail(batch, error)
+        try:
+            return self._scheduler.update(batch, result)
+        except BackendError as wrong:  # the result does not belong to the batch
+            return self._scheduler.fail(batch, str(wrong))
 
     def _execute(self, batch: Batch) -> tuple[StepResult | None, str]:
         try:

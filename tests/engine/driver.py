@@ -72,9 +72,11 @@ class Driver:
         for each in requests:
             self.scheduler.add(each)
 
-    def step(self, failed: Mapping[str, str] | None = None) -> Step:
-        """Schedule, execute and update once; `failed` rows are reported as such by the backend."""
+    def step(self, failed: Mapping[str, str] | None = None, fail_first: bool = False) -> Step:
+        """Schedule, execute and update once; `failed` rows, or the first one, are reported as such by the backend."""
         batch = self.scheduler.schedule()
+        if fail_first:
+            failed = dict.fromkeys(batch.request_ids[:1], "a failure")
         free = self.scheduler.block_manager.num_free
         ended = (*batch.ended, *(self.scheduler.update(batch, result_of(batch, failed)) if len(batch) else ()))
         self.batches.append(batch)

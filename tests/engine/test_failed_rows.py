@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine import Ended, NanoVllmPolicy, Policy, Rules, View, VllmPolicy
+from engine import BackendError, Ended, NanoVllmPolicy, Policy, Rules, View, VllmPolicy
 from tests.engine.driver import Driver, limits, request
 
 BOTH = pytest.mark.parametrize("policy", [VllmPolicy(), NanoVllmPolicy()], ids=["vllm", "nano_vllm"])
@@ -173,3 +173,11 @@ def test_request_that_fails_in_its_last_step_ends_once() -> None:
 
     assert driver.step(failed={"a": NAN}).ended == [("a", NAN)]
     assert not driver.scheduler.has_unfinished
+
+
+def test_a_failure_of_a_row_that_the_batch_does_not_have_is_refused() -> None:
+    driver = Driver(VllmPolicy(), limits(), 8)
+    driver.add(request("a", range(5), max_tokens=3))
+
+    with pytest.raises(BackendError, match="failed ghost, which no row of the batch computes"):
+        driver.step(failed={"ghost": "no such row"})

@@ -189,7 +189,6 @@ def test_request_that_outgrows_the_pool_is_told_with_the_tokens_of_the_same_step
     assert progress.new_tokens == {"request-1": 97}
 
 
-@pytest.mark.xfail(strict=True, reason="keys of a step that was interrupted stay")
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("a bug of the backend")])
 def test_blocks_of_an_interrupted_step_are_not_hit(error: BaseException) -> None:
     llm, backend = _llm()
@@ -201,7 +200,6 @@ def test_blocks_of_an_interrupted_step_are_not_hit(error: BaseException) -> None
     assert [batch.admitted[0].num_hit_tokens for batch in backend.batches] == [0, 0]
 
 
-@pytest.mark.xfail(strict=True, reason="the end of another request counts as one of its own", raises=KeyError)
 def test_generate_serves_its_prompts_though_other_requests_are_live() -> None:
     llm, _ = _llm()
     llm.add_request("x", _params(1))
@@ -209,7 +207,6 @@ def test_generate_serves_its_prompts_though_other_requests_are_live() -> None:
     assert [each.text for each in llm.generate(["y"], _params(3))] == ["abc"]
 
 
-@pytest.mark.xfail(strict=True, reason="an abort from outside is never noticed", raises=AssertionError)
 @pytest.mark.parametrize("serve", ["generate", "stream"])
 def test_request_aborted_from_outside_ends_the_call(serve: str) -> None:
     llm = LLM(ScriptedBackend([97, 98, 99]), ByteTokenizer(), policy=Bounded(), block_size=4)
@@ -227,7 +224,6 @@ def test_request_aborted_from_outside_ends_the_call(serve: str) -> None:
         assert list(stream) == []
 
 
-@pytest.mark.xfail(strict=True, reason="a stream drops what its steps bring to another", raises=AssertionError)
 def test_streams_side_by_side_each_give_their_whole_text() -> None:
     llm = LLM(ScriptedBackend([97, 98, 99]), ByteTokenizer(), policy=Bounded(), block_size=4)
     one, other = llm.stream("x", _params(3)), llm.stream("y", _params(3))
@@ -238,7 +234,6 @@ def test_streams_side_by_side_each_give_their_whole_text() -> None:
     assert "".join(pieces[1:2] + pieces[4:]) == "abc"
 
 
-@pytest.mark.xfail(strict=True, reason="the ignored token of a failed row is given out")
 def test_token_of_a_failed_row_is_not_given_out() -> None:
     llm, backend = _llm()
     backend.failed[0] = {"request-0": "Its logits are not finite."}

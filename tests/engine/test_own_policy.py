@@ -117,9 +117,7 @@ def test_every_request_ends_once_and_every_block_is_free_in_the_end(policy: Poli
             driver.add(request(f"r{k}", range(rng.randint(1, 20)), max_tokens=rng.randint(1, 12)))
         if rng.random() < 0.2 and driver.scheduler.abort(victim := f"r{rng.randint(0, k)}"):
             aborted.add(victim)
-        if rng.random() < 0.1 and driver.batches and driver.batches[-1].request_ids:
-            driver.step(failed={driver.batches[-1].request_ids[0]: "a failure"})
-        driver.step()
+        driver.step(fail_first=rng.random() < 0.1)
     num_added = driver.scheduler.num_waiting + driver.scheduler.num_running + len(driver.ended) + len(aborted)
 
     driver.finish()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine import View
+from engine import EngineError, PolicyError, View, VllmPolicy
 from tests.engine.driver import Driver, limits, request
 
 
@@ -137,7 +137,6 @@ def test_same_step_hits_go_back_with_the_sequence_that_was_to_compute_them() -> 
     assert driver.step().admitted == [("owner", 0), ("hitter", 4)]
 
 
-@pytest.mark.xfail(strict=True, reason="a hitter of two owners is preempted twice", raises=ValueError)
 def test_chain_of_same_step_hits_goes_back_as_a_whole() -> None:
     def preempt_the_owner(view: View) -> None:
         _admit_all(view)
@@ -178,3 +177,37 @@ def test_admission_without_room_is_caught() -> None:
     driver.add(request("a", 8))
 
     assert driver.step().rows == [("a", 8)]
+
+
+@pytest.mark.parametrize("num_tokens", [0, -1, 6])
+def test_asking_for_tokens_that_are_not_there_is_the_policys_fault(num_tokens: int) -> None:
+    class Greedy:
+        def select(self, view: View) -> None:
+            view.allocate(seq := view.waiting.first(), [], 5)
+            view.start(seq)
+            view.compute(seq, num_tokens)
+
+    driver = Driver(Greedy(), limits(), 8)
+    driver.add(request("a", range(5), max_tokens=3))
+
+    with pytest.raises(PolicyError, match="a step computes from 1 to 5, once"):
+        driver.step()
+
+
+def test_rules_that_are_no_rules_are_refused() -> None:
+    class Odd:
+        rules = "fcfs"
+
+        def select(self, view: View) -> None: ...
+
+    with pytest.raises(PolicyError, match="Odd.rules is 'fcfs'"):
+        Driver(Odd(), limits(), 8)
+
+
+def test_a_second_schedule_while_a_step_is_under_way_is_refused() -> None:
+    driver = Driver(VllmPolicy(), limits(), 8)
+    driver.add(request("a", range(5), max_tokens=3))
+    driver.scheduler.schedule()
+
+    with pytest.raises(EngineError, match="Step 0 is under way"):
+        driver.scheduler.schedule()
