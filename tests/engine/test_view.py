@@ -200,7 +200,7 @@ def test_rules_that_are_no_rules_are_refused() -> None:
 
         def select(self, view: View) -> None: ...
 
-    with pytest.raises(PolicyError, match="Odd.rules is 'fcfs'"):
+    with pytest.raises(PolicyError, match=r"Odd.rules is 'fcfs'"):
         Driver(Odd(), limits(), 8)
 
 
