@@ -152,3 +152,9 @@ def serve(
     recorder.finish(arrivals.left())
     log.digest = digest.hexdigest()
     return log
+
+
+def check_stamps(log: Log, name: str, **stamps: object) -> None:
+    """Compare some columns of a request's row."""
+    row = log.requests[name]._asdict()
+    assert {key: row[key] for key in stamps} == stamps
