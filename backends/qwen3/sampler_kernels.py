@@ -133,14 +133,15 @@ def _float_of(rank):
 
 @triton.jit
 def _mass_from(
-    logits, num_tokens, rank, low, largest, inverse_temperature, BY_COUNT: tl.constexpr, BLOCK: tl.constexpr
-):
+    logits, rank, low, largest, inverse_temperature,
+    NUM_TOKENS: tl.constexpr, BY_COUNT: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
     """Tokens whose rank is at least `rank`: their number, or the weight of those that are not below `low`."""
     column = tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), dtype=tl.float32)
-    for start in range(0, num_tokens, BLOCK):
+    for start in range(0, NUM_TOKENS, BLOCK):
         token = start + column
-        is_token = token < num_tokens
+        is_token = token < NUM_TOKENS
         score = tl.load(logits + token, mask=is_token, other=float("-inf")).to(tl.float32)
         is_in = is_token & (_rank_of(score) >= rank)
         if BY_COUNT:
@@ -153,15 +154,15 @@ def _mass_from(
 
 @triton.jit
 def _highest_rank(
-    logits, num_tokens, wanted, low, largest, inverse_temperature,
-    NUM_BITS: tl.constexpr, BY_COUNT: tl.constexpr, BLOCK: tl.constexpr,
+    logits, wanted, low, largest, inverse_temperature,
+    NUM_TOKENS: tl.constexpr, NUM_BITS: tl.constexpr, BY_COUNT: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Highest rank from which upwards there is at least `wanted` mass, found bit by bit from the top."""
     rank = tl.full((), 0, tl.uint32)
     bit = tl.full((), 2147483648, tl.uint32)
     for _ in range(NUM_BITS):
         candidate = rank | bit
-        mass = _mass_from(logits, num_tokens, candidate, low, largest, inverse_temperature, BY_COUNT, BLOCK)
+        mass = _mass_from(logits, candidate, low, largest, inverse_temperature, NUM_TOKENS, BY_COUNT, BLOCK)
         rank = tl.where(mass >= wanted, candidate, rank)
         bit = bit >> 1
     return rank
@@ -169,25 +170,25 @@ def _highest_rank(
 
 @triton.jit
 def _floor_of_row(
-    logits, row_stride, temperatures, top_ks, top_ps, floors, num_tokens,
-    NUM_BITS: tl.constexpr, BLOCK: tl.constexpr,
+    logits, row_stride, temperatures, top_ks, top_ps, floors,
+    NUM_TOKENS: tl.constexpr, NUM_BITS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
     top_k = tl.load(top_ks + row)
     top_p = tl.load(top_ps + row)
     logits += row * row_stride
     floor = tl.full((), float("-inf"), tl.float32)
-    if top_k < num_tokens:
-        rank = _highest_rank(logits, num_tokens, top_k.to(tl.float32), floor, 0.0, 1.0, NUM_BITS, True, BLOCK)
+    if top_k < NUM_TOKENS:
+        rank = _highest_rank(logits, top_k.to(tl.float32), floor, 0.0, 1.0, NUM_TOKENS, NUM_BITS, True, BLOCK)
         floor = _float_of(rank)
     if top_p < 1:
         temperature = tl.load(temperatures + row)
         inverse = 1 / tl.where(temperature > 0, temperature, 1.0)
-        largest = _float_of(_highest_rank(logits, num_tokens, 1.0, floor, 0.0, 1.0, NUM_BITS, True, BLOCK))
+        largest = _float_of(_highest_rank(logits, 1.0, floor, 0.0, 1.0, NUM_TOKENS, NUM_BITS, True, BLOCK))
         rank_0 = tl.full((), 0, tl.uint32)
-        total = _mass_from(logits, num_tokens, rank_0, floor, largest, inverse, False, BLOCK)
+        total = _mass_from(logits, rank_0, floor, largest, inverse, NUM_TOKENS, False, BLOCK)
         wanted = tl.maximum(top_p * total, 1e-30)  # a top_p of nearly 0 still keeps the best token
-        rank = _highest_rank(logits, num_tokens, wanted, floor, largest, inverse, NUM_BITS, False, BLOCK)
+        rank = _highest_rank(logits, wanted, floor, largest, inverse, NUM_TOKENS, NUM_BITS, False, BLOCK)
         floor = tl.maximum(floor, _float_of(rank))
     tl.store(floors + row, floor)
 
@@ -202,8 +203,9 @@ def floors(logits: torch.Tensor, inputs: SamplingInputs) -> torch.Tensor:
         float32 [S]; of bfloat16 logits it may lie below the lowest one kept, but not at or below the next.
     """
     out = torch.empty(logits.shape[0], dtype=torch.float32, device=logits.device)
+    num_bits = 16 if logits.dtype == torch.bfloat16 else 32
     _floor_of_row[(logits.shape[0],)](
-        logits, logits.stride(0), inputs.temperatures, inputs.top_ks, inputs.top_ps, out, logits.shape[1],
-        NUM_BITS=16 if logits.dtype == torch.bfloat16 else 32, BLOCK=_FLOOR_BLOCK, num_warps=8,
+        logits, logits.stride(0), inputs.temperatures, inputs.top_ks, inputs.top_ps, out,
+        NUM_TOKENS=logits.shape[1], NUM_BITS=num_bits, BLOCK=_FLOOR_BLOCK, num_warps=8,
     )  # fmt: skip
     return out

@@ -97,12 +97,12 @@ def test_floors_of_known_logits(kernels):
 @pytest.mark.skipif(IS_INTERPRETED, reason="the interpreter compiles nothing")
 def test_kernels_compile_for_a_gpu(kernels, tmp_path, monkeypatch):
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    rows = {"logits": "*bf16", "row_stride": "i32", "temperatures": "*fp32", "num_tokens": "i32"}
+    rows = {"logits": "*bf16", "row_stride": "i32", "temperatures": "*fp32"}
     tiles = {"tile_best": "*fp32", "tile_token": "*i32", "tile_bad": "*i32", "num_tiles": "i32"}
     draw = {"keys": "*i64", "positions": "*i64", "floors": "*fp32"}
     for has_floor in (True, False):
-        compile_for_hopper(kernels._best_of_tile, {"HAS_FLOOR": has_floor}, **rows, **tiles, **draw)
+        compile_for_hopper(kernels._best_of_tile, {"HAS_FLOOR": has_floor}, num_tokens="i32", **rows, **tiles, **draw)
     more = {"columns": "*i32", "num_rows": "i32", "num_tokens": "i32"}
     compile_for_hopper(kernels._best_of_row, {"BLOCK": 64}, **tiles, **more)
     limits = {"top_ks": "*i32", "top_ps": "*fp32", "floors": "*fp32"}
-    compile_for_hopper(kernels._floor_of_row, {"NUM_BITS": 16, "BLOCK": 4096}, **rows, **limits)
+    compile_for_hopper(kernels._floor_of_row, {"NUM_TOKENS": 151936, "NUM_BITS": 16, "BLOCK": 4096}, **rows, **limits)
