@@ -163,5 +163,4 @@ class BlockManagerMachine(RuleBasedStateMachine):
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 def test_block_manager_machine(rules: Rules) -> None:
     machine = partial(BlockManagerMachine, rules)
-    many = settings(max_examples=3 * settings().max_examples)
-    run_state_machine_as_test(machine, settings=many)  # type: ignore[arg-type]  # any maker of machines will do
+    run_state_machine_as_test(machine, settings=settings())  # type: ignore[arg-type]  # any maker of machines will do

@@ -40,8 +40,8 @@ def step_both(one: World, other: World, data: st.DataObject, num_steps: int) -> 
     for _ in range(num_steps):
         assert one.schedule() == other.schedule()
         event("decoded all at a stroke" if one.scheduler._draft.is_decode_of_all else "some other step")
-        aborted = data.draw(st.sampled_from(["", "", "", "r0", "r1"]))
-        failing = data.draw(st.sampled_from(((), (), one.row_ids[:1], one.row_ids[1:2])))
+        aborted = data.draw(st.sampled_from(["", "", "", *one.row_ids]))
+        failing = data.draw(st.sampled_from([(), (), (), one.row_ids[:1], one.row_ids[1:2]]))
         for world in (one, other):
             world.abort(aborted)
             if world.batch:

@@ -83,7 +83,8 @@ class SchedulerMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def abort(self, data: st.DataObject) -> None:
         """At any moment, also while the request is a row of the step that is being executed."""
-        name = data.draw(st.sampled_from(sorted(self.world.live_ids)))
+        live = self.world.live_ids
+        name = data.draw(st.sampled_from(sorted([*live.intersection(self.world.row_ids), *live])))
         self.world.abort(name)
         self.world.abort(name)
 
