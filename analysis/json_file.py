@@ -12,7 +12,8 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Writes `value` to `path`; NaN and infinity have no place in JSON and are a bug of ours."""
     text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
     draft = path.with_name(path.name + ".tmp")
-    draft.write_text(text, encoding="utf-8")
+    # A file name that is not UTF-8 holds lone surrogates; escaped like this they are JSON again.
+    draft.write_text(text, encoding="utf-8", errors="backslashreplace")
     draft.replace(path)
 
 

@@ -110,8 +110,7 @@ class RunWriter:
     def _make_directory(self) -> None:
         with self._writing():
             self.path.mkdir(parents=True, exist_ok=True)
-            if any(self.path.iterdir()):
-                raise RunError(f"{self.path} exists and is not empty; name a new directory for the run, or remove it.")
+            check_vacant(self.path)
 
     def _write_meta(self, complete: bool) -> None:
         with self._writing():
@@ -140,6 +139,12 @@ class RunWriter:
             tables = _in_trace_order(files) if name == "requests" else files.scan()
             for table in _regrouped(tables, SCHEMAS[name]):
                 out.write_table(table, row_group_size=ROWS_PER_GROUP)
+
+
+def check_vacant(path: Path) -> None:
+    """Raise RunError if a run directory cannot be made at `path` because something is there."""
+    if path.is_dir() and any(path.iterdir()):
+        raise RunError(f"{path} exists and is not empty; name a new directory for the run, or remove it.")
 
 
 def table_of(name: str, rows: Sequence[Row]) -> pa.Table:

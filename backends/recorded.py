@@ -33,6 +33,18 @@ class RecordedCostModel:
         """Recorded steps that have not been asked for."""
         return len(self._rows) - self._next
 
+    def check_finished(self) -> None:
+        """Say if the recorded run went on for longer.
+
+        Raises:
+            RecordedStepsError: there are recorded steps that nobody asked for.
+        """
+        if self.num_left:
+            raise RecordedStepsError(
+                f"The recorded run has {self.num_left} more steps than this run's {self._next}; replay it with the "
+                "trace, settings and seed it was recorded with."
+            )
+
     def step_times(self, steps: StepColumns[Value]) -> StepTimes[Value]:
         """Recorded times of the next step (floats) or steps (columns).
 

@@ -1,5 +1,6 @@
 """What a replay is put together from."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ class Engine:
         hardware: what runs or is modelled, for the record.
         notices: sentences for the user about how it runs.
         tokenizer: of its model, if it has one.
+        check_finished: called when a run has come to its end; raises if the engine expected more of it.
     """
 
     backend: Backend
@@ -31,6 +33,7 @@ class Engine:
     hardware: dict[str, Any]
     notices: tuple[str, ...] = ()
     tokenizer: Tokenizer | None = None
+    check_finished: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)

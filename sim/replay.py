@@ -43,6 +43,12 @@ def load_trace(path: Path, settings: ReplaySettings) -> Trace:
     return trace.scaled(settings.rate_scale)
 
 
+def check_slo(settings: ReplaySettings) -> None:
+    """Raise SloError if the objectives have no meaning."""
+    if settings.slo is not None:
+        Slo.parse(settings.slo)
+
+
 def fit_trace(trace: Trace, parts: Parts) -> Trace:
     """Apply the rule for prompts that cannot be served; see `handle_oversize`."""
     longest = min(parts.limits.max_model_len - 1, parts.engine.backend.num_blocks * parts.limits.block_size)
@@ -104,7 +110,10 @@ def _run(parts: Parts, replica: Replica) -> bool:
     environment = parts.pace.environment
     with contextlib.suppress(KeyboardInterrupt):
         environment.run(environment.process(replica.serve()))
-        return not replica.has_work
+        if replica.has_work:
+            return False
+        parts.engine.check_finished()
+        return True
     return False
 
 

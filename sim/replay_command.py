@@ -3,6 +3,7 @@
 import json
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -97,23 +98,26 @@ def _replay(
     like: Path | None,
     output: Path | None,
 ) -> dict[str, Any]:
+    from analysis.run_writer import check_vacant
     from sim.parts import make_parts
     from sim.prompt_texts import tokenise
-    from sim.replay import fit_trace, load_trace
+    from sim.replay import check_slo, fit_trace, load_trace
     from sim.setting_sources import resolve, seconds
 
     flags |= {name: seconds(text, name.removesuffix("_s")) for name, text in durations.items() if text is not None}
     settings = resolve(flags, config, like)
+    # What can be refused is refused before a model is loaded, which may take long.
+    check_slo(settings)
+    if output is not None:
+        check_vacant(output)
     loaded = load_trace(path, settings)
     parts = make_parts(settings)
-    tokenised, token_ids = tokenise(loaded, parts.engine.tokenizer)
-    trace = fit_trace(tokenised, parts)
-    for notice in (*trace.notices, *parts.engine.notices):
-        print(f"note: {notice}", file=sys.stderr)
-    if output is not None:
-        return _run(trace, token_ids, parts, output)
-    with tempfile.TemporaryDirectory() as scratch:
-        return _run(trace, token_ids, parts, Path(scratch) / "run")
+    with closing(parts.engine.backend), tempfile.TemporaryDirectory() as scratch:
+        tokenised, token_ids = tokenise(loaded, parts.engine.tokenizer)
+        trace = fit_trace(tokenised, parts)
+        for notice in (*trace.notices, *parts.engine.notices):
+            print(f"note: {notice}", file=sys.stderr)
+        return _run(trace, token_ids, parts, output or Path(scratch) / "run")
 
 
 def _run(trace: Any, token_ids: Any, parts: Any, output: Path) -> dict[str, Any]:  # noqa: ANN401  # imported late

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.run import load
-from backends.cost_model import CostModel, StepColumns, StepTimes
+from backends.cost_model import StepColumns, StepTimes
 from backends.graph_sizes import graph_sizes
 from backends.recorded import RecordedCostModel
 from backends.simulated import (
@@ -35,8 +35,9 @@ def make_simulated_engine(settings: ReplaySettings) -> Engine:
     # No more rows decode than there are tokens for, whatever else "no limit" on sequences is written as.
     max_rows = min(settings.max_num_seqs, settings.max_num_batched_tokens)
     sizes = graph_sizes(max_rows) if settings.graph_sizes is None else settings.graph_sizes
+    recorded = _recorded(settings)
     backend = SimulatedBackend(
-        _cost_model(settings, RooflineModel(model, gpu, settings.tp)),
+        recorded or RooflineModel(model, gpu, settings.tp),
         num_blocks=_num_blocks(settings, model, gpu) if settings.num_blocks is None else settings.num_blocks,
         graph_sizes=sizes,
         vocab_size=model.vocab_size,
@@ -46,6 +47,7 @@ def make_simulated_engine(settings: ReplaySettings) -> Engine:
         step_clock=PredictedClock(),
         max_model_len=model.max_model_len,
         graph_sizes=sizes,
+        check_finished=recorded.check_finished if recorded else lambda: None,
         hardware={"kind": "simulated", "model": model.name, "gpu": gpu.name, "num_gpus": settings.tp},
     )
 
@@ -63,9 +65,9 @@ def _num_blocks(settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> i
     )
 
 
-def _cost_model(settings: ReplaySettings, roofline: RooflineModel) -> CostModel:
+def _recorded(settings: ReplaySettings) -> RecordedCostModel | None:
     if settings.cost is None or settings.cost == "roofline":
-        return roofline
+        return None
     path = Path(settings.cost)
     if not path.is_dir():
         raise SimError(f"cost is {settings.cost!r}; give roofline, or the directory of a run to take step times from.")

@@ -101,6 +101,10 @@ class DecodeGraphs:
         self._replays[size]()
         return self._hidden[:num_rows]
 
+    def close(self) -> None:
+        """Let go of the graphs: NCCL ends no communicator, not even by an abort, while graphs hold its kernels."""
+        self._replays.clear()
+
     def _run_of(self, size: int) -> Callable[[], None]:
         inputs = self._buffers.forward_inputs(size)
 

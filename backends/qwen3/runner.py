@@ -99,6 +99,11 @@ class Runner:
         """Blocks of the KV cache."""
         return self._kv_cache.num_blocks
 
+    def close(self) -> None:
+        """Let go of what would keep the ranks from parting; nothing can be computed afterwards."""
+        if self._graphs is not None:
+            self._graphs.close()
+
     def step(self, command: StepCommand) -> StepOutput:
         """Compute one step; returns when its results are on the host."""
         self._apply(command)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backends.errors import SheetError
-from backends.simulated.sheet_file import load_sheet
+from backends.simulated.model_folder import sheet_of_folder
+from backends.simulated.sheet_file import build_sheet, load_sheet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +61,11 @@ class ModelSheet:
 
 
 def load_model_sheet(name_or_path: str | Path) -> ModelSheet:
-    """The sheet of a known model (in any case, with or without organisation), or of a sheet file (NAME.toml).
+    """The sheet of a known model (in any case, with or without organisation), sheet file (NAME.toml) or model folder.
 
     Raises:
         SheetError: unknown name, unreadable file, or a key or value that cannot be.
     """
+    if name_or_path and (Path(name_or_path) / "config.json").is_file():
+        return build_sheet(ModelSheet, sheet_of_folder(Path(name_or_path)), str(name_or_path))
     return load_sheet(ModelSheet, "model", name_or_path)

@@ -28,11 +28,11 @@ def load_sheet(sheet_class: type[Sheet], kind: SheetKind, name_or_path: str | Pa
         SheetError: unknown name, unreadable file, or a key or value that cannot be.
     """
     if str(name_or_path).lower().endswith(".toml"):
-        return _build(sheet_class, _parse(_read(Path(name_or_path)), str(name_or_path)), str(name_or_path))
+        return build_sheet(sheet_class, _parse(_read(Path(name_or_path)), str(name_or_path)), str(name_or_path))
     wanted = _key(str(name_or_path).rpartition("/")[2])
     for file in _own_sheets(kind):
         if _key(file.name.removesuffix(".toml")) == wanted:
-            return _build(sheet_class, _parse(file.read_text("utf-8"), file.name), file.name)
+            return build_sheet(sheet_class, _parse(file.read_text("utf-8"), file.name), file.name)
     known = ", ".join(sorted(str(_parse(file.read_text("utf-8"), file.name)["name"]) for file in _own_sheets(kind)))
     raise SheetError(f"Unknown {kind} {str(name_or_path)!r}; known are {known}, or give a sheet file (NAME.toml).")
 
@@ -61,7 +61,7 @@ def _parse(text: str, where: str) -> dict[str, Any]:
         raise SheetError(f"{where} is not valid TOML: {error}.") from None
 
 
-def _build(sheet_class: type[Sheet], table: dict[str, Any], where: str) -> Sheet:
+def build_sheet(sheet_class: type[Sheet], table: dict[str, Any], where: str) -> Sheet:
     """Make a sheet from exactly its own keys; a key whose type is a dataclass is a table."""
     types = {field.name: field.type for field in fields(sheet_class)}
     for name in table.keys() - types.keys():
@@ -79,7 +79,7 @@ def _value(expected: object, name: str, value: object, where: str) -> object:
     if isinstance(expected, type) and is_dataclass(expected):
         if not isinstance(value, dict):
             raise SheetError(f"{where}: {name} is {value!r}; it must be a table.")
-        return _build(expected, value, f"{where} [{name}]")
+        return build_sheet(expected, value, f"{where} [{name}]")
     if expected is float and type(value) is int:
         value = float(value)
     if type(value) is not expected:

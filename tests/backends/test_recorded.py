@@ -74,3 +74,14 @@ def test_times_that_cannot_be_are_refused(value: float) -> None:
 def test_columns_of_unequal_length_are_refused() -> None:
     with pytest.raises(RecordedStepsError, match="must be equally long"):
         RecordedCostModel(StepColumns.from_rows(SHAPES, GRAPHS), StepTimes(np.array([0.5]), np.array(DEVICE)))
+
+
+def test_steps_that_nobody_asked_for_are_told_at_the_end() -> None:
+    model = RecordedCostModel(
+        StepColumns.from_rows([StepShape(*[1] * 12), StepShape(*[1] * 12)], [None, None]),
+        StepTimes(np.array([1.0, 2.0]), np.array([1.0, 2.0])),
+    )
+    model.step_times(StepColumns.one_row(StepShape(*[1] * 12), None))
+
+    with pytest.raises(RecordedStepsError, match="has 1 more steps than this run's 1"):
+        model.check_finished()
