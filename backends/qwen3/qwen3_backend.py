@@ -3,6 +3,7 @@
 import gc
 import platform
 import time
+import traceback
 from itertools import compress
 from pathlib import Path
 from types import TracebackType
@@ -109,10 +110,10 @@ class Qwen3Backend:
             runner = build_runner(settings, workers.ranks, workers.check if workers.has_workers else None)
         except (BackendError, RuntimeError) as error:  # of another rank, or of torch
             reason = workers.explain(error)
-            workers.close(is_broken=True)
+            _abandon(workers, error)
             raise ModelError(f"The model could not be started. {reason}") from error
-        except BaseException:
-            workers.close(is_broken=True)
+        except BaseException as error:
+            _abandon(workers, error)
             raise
         replay = ReplayTokens(config.vocab_size) if options.get("replay", False) else None
         return cls(settings, runner, workers, replay)
@@ -189,11 +190,22 @@ class Qwen3Backend:
             self._end(is_broken=True)
 
     def _end(self, *, is_broken: bool) -> None:
-        self._runner = None
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            runner.close()  # before the ranks part: see there
         self._workers.close(is_broken=is_broken)
         gc.collect()
         if torch.cuda.is_initialized():
             torch.cuda.empty_cache()
+
+
+def _abandon(workers: WorkerGroup, error: BaseException) -> None:
+    """End a start that has failed. Its frames still hold graphs, which the ranks would wait for: see `DecodeGraphs`."""
+    chained: BaseException | None = error
+    while chained is not None:
+        traceback.clear_frames(chained.__traceback__)
+        chained = chained.__context__
+    workers.close(is_broken=True)
 
 
 def _hardware(ranks: Ranks) -> dict[str, str | int]:
