@@ -6,5 +6,5 @@ from hypothesis import settings
 
 settings.register_profile("dev", max_examples=50, stateful_step_count=30, deadline=None)
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, print_blob=True)
-settings.register_profile("deep", settings.get_profile("dev"), max_examples=3000, stateful_step_count=80)
+settings.register_profile("deep", settings.get_profile("dev"), max_examples=2000, stateful_step_count=50)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))

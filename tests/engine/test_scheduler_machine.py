@@ -158,6 +158,10 @@ class SchedulerMachine(RuleBasedStateMachine):
         assert self.scheduler.num_running <= self.world.limits.max_num_seqs or self.world.is_nano
 
     @invariant()
+    def work_implies_progress(self) -> None:
+        assert self.world.has_progressed
+
+    @invariant()
     def each_token_is_computed_once_in_order(self) -> None:
         """The backend insists on it, and follows tables by what batches said: it must have come to the same state."""
         for seq in state.live(self.scheduler):
@@ -180,6 +184,6 @@ class SchedulerMachine(RuleBasedStateMachine):
 
 @pytest.mark.parametrize("policies", POLICIES.values(), ids=POLICIES)
 def test_scheduler_machine(policies: SearchStrategy[Policy]) -> None:
-    """Also `work implies progress` and the right tokens: see `World`."""
+    """`World` also holds every request to its tokens, and every failure to a reason."""
     machine = partial(SchedulerMachine, policies)
     run_state_machine_as_test(machine, settings=settings())  # type: ignore[arg-type]  # any maker of machines will do

@@ -19,6 +19,7 @@ class World:
         held: blocks of each of its rows.
         written: of these, the blocks that the row writes.
         ends: how each request has ended, oldest first.
+        has_progressed: whether the last `schedule` gave, took or ended something, or had nothing to do.
         num_preemptions: sequences that lost their blocks.
         num_hit_tokens: tokens that admissions found in the cache.
         num_chunks: rows that computed a part of what they had to.
@@ -35,6 +36,7 @@ class World:
         self.held: dict[Sequence, set[int]] = {}
         self.written: dict[Sequence, set[int]] = {}
         self.ends: list[Ended] = []
+        self.has_progressed = True
         self.num_preemptions = self.num_hit_tokens = self.num_chunks = 0
 
     @property
@@ -71,10 +73,10 @@ class World:
         self._take((ended,) if ended else ())
 
     def schedule(self) -> Batch:
-        """Plan a step; one that plans nothing must at least have preempted or ended somebody."""
+        """Plan a step; it may end only those who can never fit."""
         had_work = self.scheduler.has_unfinished
         batch = self.scheduler.schedule()
-        assert len(batch) or batch.preempted or batch.ended or not had_work, "there is work but no progress"
+        self.has_progressed = bool(len(batch) or batch.preempted or batch.ended or not had_work)
         assert all("the pool has" in each.reason for each in batch.ended), "only who outgrows the pool may fail here"
         self._take(batch.ended)
         self._count(batch)
