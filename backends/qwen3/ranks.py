@@ -1,7 +1,7 @@
 """This process among those that share a model."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from os import environ
@@ -64,14 +64,17 @@ def join(store: dist.Store, rank: int, size: int, device: torch.device) -> Ranks
         )
     is_cuda = device.type == "cuda"
     try:
-        dist.init_process_group(
-            "nccl" if is_cuda else "gloo",
-            store=store,
-            rank=rank,
-            world_size=size,
-            timeout=_JOIN_TIMEOUT,
-            device_id=device if is_cuda else None,
-        )
+        # By default NCCL's watchdog ends the whole process when a collective fails, as one does that is aborted because
+        # another rank has died. Who waits for a step asks after the other ranks, and ends the engine alone.
+        with _variable("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0"):
+            dist.init_process_group(
+                "nccl" if is_cuda else "gloo",
+                store=store,
+                rank=rank,
+                world_size=size,
+                timeout=_JOIN_TIMEOUT,
+                device_id=device if is_cuda else None,
+            )
         control = dist.new_group(backend="gloo", timeout=_IDLE_TIMEOUT)
     except (RuntimeError, ValueError) as error:
         leave(is_broken=True)
@@ -97,12 +100,18 @@ def leave(*, is_broken: bool) -> None:
 @contextmanager
 def loopback_only() -> Iterator[None]:
     """Let gloo use the loopback interface, whatever the host's name resolves to, unless the user has chosen one."""
-    name = "GLOO_SOCKET_IFNAME"
     loopback = [interface for _, interface in if_nameindex() if interface.startswith("lo")]
-    if name in environ or not loopback:
+    with _variable("GLOO_SOCKET_IFNAME", loopback[0]) if loopback else nullcontext():
+        yield
+
+
+@contextmanager
+def _variable(name: str, value: str) -> Iterator[None]:
+    """Set an environment variable for a while, unless the user has set it."""
+    if name in environ:
         yield
         return
-    environ[name] = loopback[0]
+    environ[name] = value
     try:
         yield
     finally:
