@@ -9,6 +9,7 @@ from typing import Any
 import torch
 import torch.distributed
 
+from backends.qwen3.group import Group
 from backends.qwen3.ranks import join, leave, loopback_only
 from benchmarks.gpu_checks.capture import capture_for
 
@@ -22,6 +23,11 @@ def main(rank: int, store: str, device: torch.device) -> None:
         torch.cuda.set_device(device)
     with loopback_only():
         group = join(distributed.FileStore(store, _SIZE), rank, _SIZE, device).group
+    _exchange(group, rank, device)  # its graph must be gone when the ranks part
+    leave(is_broken=False)
+
+
+def _exchange(group: Group, rank: int, device: torch.device) -> None:
     mine = torch.zeros(3, 5, device=device)
     gathered, summed = torch.zeros(3, 5 * _SIZE, device=device), torch.zeros(3, 5, device=device)
 
@@ -36,7 +42,6 @@ def main(rank: int, store: str, device: torch.device) -> None:
         parts = [torch.full((3, 5), value + other, device=device) for other in range(_SIZE)]
         assert torch.equal(gathered, torch.cat(parts, dim=1)), f"gathered {gathered}"
         assert torch.equal(summed, parts[0] + parts[1]), f"summed {summed}"
-    leave(is_broken=False)
 
 
 if __name__ == "__main__":

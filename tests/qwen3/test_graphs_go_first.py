@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from backends.qwen3 import qwen3_backend
+from backends.qwen3.cuda_graphs import DecodeGraphs
 from backends.qwen3.errors import ModelError
 from backends.qwen3.qwen3_backend import Qwen3Backend
 from backends.qwen3.worker_group import WorkerGroup
 from engine import BackendError
 from tests.qwen3.commands import admission, batch
-from tests.qwen3.test_runner import played_graphs
 from tests.qwen3.tiny_model import save_tiny
 
 
@@ -41,8 +41,9 @@ def open_tiny(folder):
 def capture_one(backend, watched):
     graph = Graph()
     watched.append(weakref.ref(graph))
-    played_graphs(backend._runner)
-    backend._runner._graphs._replays = {1: graph}
+    graphs = DecodeGraphs(forward=None, buffers=None, hidden=None, sizes=(), capture=None)
+    graphs._replays[1] = graph
+    backend._runner._graphs = graphs
 
 
 def test_at_a_close(parted, tmp_path):
