@@ -13,7 +13,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +31,7 @@ def main(
     only: Annotated[list[str] | None, typer.Option(help="Run these groups; may be repeated.")] = None,
     skip: Annotated[list[str] | None, typer.Option(help="Leave these groups out; may be repeated.")] = None,
     device: Annotated[str, typer.Option(help="cuda, or cpu to try the checks on tiny sizes.")] = "cuda",
+    jobs: Annotated[int, typer.Option(min=1, help="Groups at once, where that disturbs nothing.")] = 4,
     max_seconds: Annotated[float, typer.Option(min=1, help="Time for all groups together.")] = 540.0,
     output: Annotated[Path, typer.Option(help="Write all outcomes here, as JSON, after each group.")] = Path(
         "gpu_check.json"
@@ -40,9 +43,16 @@ def main(
     facts = machine_facts()
     print(json.dumps(facts), flush=True)
     with tempfile.TemporaryDirectory(prefix="gpu-check-", ignore_cleanup_errors=True) as scratch:
-        for group in groups:
-            outcomes += run_group(group, device, Path(scratch), min(group.limit_s, deadline - time.monotonic()))
-            output.write_text(json.dumps(facts | {"outcomes": outcomes}, indent=1))
+
+        def run(group: Group) -> Outcomes:
+            return run_group(group, device, Path(scratch), min(group.limit_s, deadline - time.monotonic()))
+
+        with ThreadPoolExecutor(jobs) as pool:
+            beside = pool.map(run, [group for group in groups if not group.is_alone])
+            alone = map(run, [group for group in groups if group.is_alone])
+            for found in chain(beside, alone):
+                outcomes += found
+                output.write_text(json.dumps(facts | {"outcomes": outcomes}, indent=1))
     counts = Counter(outcome["status"] for outcome in outcomes)
     print("  ".join(f"{status} {count}" for status, count in sorted(counts.items())), flush=True)
     for outcome in outcomes:

@@ -47,5 +47,8 @@ def _gpus() -> list[str]:
     if tool is None:
         return []
     query = ["--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
-    done = subprocess.run([tool, *query], capture_output=True, text=True, timeout=30, check=False)
+    try:
+        done = subprocess.run([tool, *query], capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):  # facts are not worth a run
+        return []
     return done.stdout.splitlines() if done.returncode == 0 else []

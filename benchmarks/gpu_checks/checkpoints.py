@@ -1,5 +1,7 @@
 """Random Qwen3 checkpoints, written by transformers, and transformers' own model of them."""
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +38,12 @@ def save_random(folder: Path, config: Qwen3Config, device: str) -> Path:
         for name, weight in model.named_parameters():
             if name.endswith("norm.weight"):
                 weight.uniform_(0.5, 1.5)
-    model.to(config.dtype).save_pretrained(folder)
+    unfinished = folder.with_name(f"{folder.name}-{os.getpid()}")
+    model.to(config.dtype).save_pretrained(unfinished)
+    try:
+        unfinished.rename(folder)
+    except OSError:  # another group was quicker, with the same weights
+        shutil.rmtree(unfinished)
     return folder
 
 
