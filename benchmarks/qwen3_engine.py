@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine import LLM, NanoVllmPolicy, Policy, VllmPolicy
+from engine import LLM, BackendError, NanoVllmPolicy, Policy, VllmPolicy
 
 if TYPE_CHECKING:
     from backends.qwen3.qwen3_backend import Qwen3Backend
@@ -39,6 +39,7 @@ def open_engine(
 
     Raises:
         ModelError: it cannot run here.
+        BackendError: only plain attention can run on this GPU, and nobody has asked for it.
     """
     from backends.qwen3.qwen3_backend import Qwen3Backend  # loads torch; the caller's own start is measured
 
@@ -52,6 +53,10 @@ def open_engine(
         max_model_len=max_model_len,
         attention=attention,
     )
+    notice = backend.notices[0]
+    if device != "cpu" and attention == "auto" and notice.startswith("Attention torch"):
+        backend.close()
+        raise BackendError(f"Plain attention would be timed, many times slower than it need be: {notice}")
     engine = LLM(
         backend,
         policy=policy,
