@@ -55,7 +55,7 @@ class StepColumns(NamedTuple, Generic[Value]):
     @staticmethod
     def one_row(shape: StepShape, graph_size: int | None) -> "StepColumns[float]":
         """One step; `graph_size` is None if it runs eager."""
-        return StepColumns(*map(float, (*shape, graph_size or 0)))
+        return StepColumns._make(map(float, (*shape, graph_size or 0)))
 
     @staticmethod
     def from_rows(shapes: Sequence[StepShape], graph_sizes: Sequence[int | None]) -> "StepColumns[FloatColumn]":

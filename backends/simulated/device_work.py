@@ -97,17 +97,14 @@ class DeviceWork:
         """(bytes, FLOPs) of each of `OPERATIONS`; the bytes of the all-reduce go over the link."""
         num_tokens = steps.num_prefill_tokens + steps.num_decode_seqs
         rows = larger(num_tokens, steps.graph_size)
-        padding = rows - num_tokens
-        decode_rows = steps.num_decode_seqs + padding
-        decode_context = steps.decode_context + padding
         sampled = steps.num_sampled
         head_weight_bytes = is_present(sampled) * self._head.weight_bytes
         return (
             (rows * self._embedding_bytes, 0.0),
             self._qkv.work(rows),
             (num_tokens * (2.0 * self._kv_bytes), 0.0),
-            self._prefill_attention(steps),
-            (decode_context * self._kv_bytes + decode_rows * self._query_bytes, decode_context * self._pair_flops),
+            self.prefill_attention(steps),
+            self.decode_attention(steps),
             self._output.work(rows),
             self._gate_up.work(rows),
             self._down.work(rows),
@@ -117,12 +114,20 @@ class DeviceWork:
             (rows * self._reduce_bytes + sampled * self._gather_bytes, 0.0),
         )
 
-    def _prefill_attention(self, steps: StepColumns[Value]) -> tuple[Value, Value]:
+    def prefill_attention(self, steps: StepColumns[Value]) -> tuple[Value, Value]:
+        """(bytes, FLOPs) of this one of `OPERATIONS`; both are 0 without prefill rows."""
         num_tokens = steps.num_prefill_tokens
         pairs = steps.prefill_qk - (steps.prefill_qq - num_tokens) / 2.0
         history = (steps.prefill_qk - steps.prefill_qq) * steps.num_prefill_seqs / larger(num_tokens, 1.0)
         kv_bytes = (num_tokens + history) * self._kv_bytes
         return kv_bytes + num_tokens * self._query_bytes, pairs * self._pair_flops
+
+    def decode_attention(self, steps: StepColumns[Value]) -> tuple[Value, Value]:
+        """(bytes, FLOPs) of this one of `OPERATIONS`, padding rows included."""
+        num_tokens = steps.num_prefill_tokens + steps.num_decode_seqs
+        padding = larger(num_tokens, steps.graph_size) - num_tokens
+        rows, context = steps.num_decode_seqs + padding, steps.decode_context + padding
+        return context * self._kv_bytes + rows * self._query_bytes, context * self._pair_flops
 
     def launches(self, steps: StepColumns[Value]) -> Launches[Value]:
         """How many kernels the step launches."""

@@ -125,6 +125,19 @@ def test_one_row_and_many_rows_give_the_same_bits(
     assert together.duration_s.dtype == together.device_s.dtype == np.float64
 
 
+@pytest.mark.parametrize("graph_size", [None, 8])
+def test_steps_of_one_size_differ_by_their_contexts_and_requests(graph_size: int | None) -> None:
+    roofline = RooflineModel(MODEL, GPU)
+    rows = [Row(1, 900)] * 5 if graph_size else [Row(30, 7), Row(40, 0), Row(1, 900)]
+    longer = [Row(row.query, row.history + 5000) for row in rows]
+    shapes = [shape_of(rows), shape_of(longer), shape_of(rows, num_new_blocks=3, num_admitted=2)]
+    alone = [times(roofline, shape, graph_size) for shape in shapes]
+    assert len({one.duration_s for one in alone}) == 3
+    together = roofline.step_times(StepColumns.from_rows(shapes, [graph_size] * 3))
+    assert together.duration_s.tolist() == [one.duration_s for one in alone]
+    assert together.device_s.tolist() == [one.device_s for one in alone]
+
+
 @given(STEPS, st.sampled_from(MODELS), st.sampled_from([1, 8]))
 def test_terms_add_up_to_the_bit(step: tuple[StepShape, int | None], model: ModelSheet, tp: int) -> None:
     roofline = RooflineModel(model, GPU, tp)
