@@ -29,8 +29,12 @@ def to_arrow(values: Sequence[Any], type_: pa.DataType) -> "pa.Array[Any]":
         TypeError: a value is of another kind.
         OverflowError: an integer is too large for its type.
     """
-    if None not in values:
+    # Most columns hold no None; to try is quicker than to look for one first.
+    try:
         return _array(values, type_, None)
+    except TypeError:
+        if None not in values:
+            raise
     is_valid = np.fromiter(map(is_not, values, repeat(None)), np.bool_, len(values))
     if not is_valid.any():
         return _nulls(len(values), type_)

@@ -4,7 +4,6 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from analysis.table_files import TableFiles
 
 Row = tuple[Any, ...]
 ROWS_PER_GROUP = 65_536
+_ROWS_PER_ZIP = 256
 
 
 class RunWriter:
@@ -152,9 +152,21 @@ def table_of(name: str, rows: Sequence[Row]) -> pa.Table:
     schema = SCHEMAS[name]
     lengths = set(map(len, rows)) - {len(schema)}
     assert not lengths, f"a row of {name} has {lengths} values, not {len(schema)}"
-    # Not zip(*rows): it makes an iterator a row, and the garbage collector then looks at all rows again and again.
-    columns = [to_arrow(list(map(itemgetter(k), rows)), field.type) for k, field in enumerate(schema)]
-    return pa.Table.from_arrays(columns, schema=schema)
+    columns = zip(_columns(rows, len(schema)), schema, strict=True)
+    return pa.Table.from_arrays([to_arrow(column, field.type) for column, field in columns], schema=schema)
+
+
+def _columns(rows: Sequence[Row], num_columns: int) -> list[list[Any]]:
+    """Turns rows, all of one length, into columns.
+
+    A few rows at a time: zip makes an iterator for each of them, and so many at once that they set off the garbage
+    collector would have it look at all rows again and again.
+    """
+    columns: list[list[Any]] = [[] for _ in range(num_columns)]
+    for start in range(0, len(rows), _ROWS_PER_ZIP):
+        for column, values in zip(columns, zip(*rows[start : start + _ROWS_PER_ZIP], strict=True), strict=True):
+            column.extend(values)
+    return columns
 
 
 def _in_trace_order(files: TableFiles) -> Iterator[pa.Table]:
