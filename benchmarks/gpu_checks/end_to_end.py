@@ -86,7 +86,7 @@ def open_folder(setup: Setup, folder: Path, kind: AttentionKind, **options: obje
         "attention": kind.name if setup.is_cuda else "torch",
         "max_num_seqs": _MAX_SEQS,
         "max_num_batched_tokens": 4096,
-        "max_model_len": 1024,
+        "max_model_len": 2048,
         "num_blocks": 200,
     }
     try:
