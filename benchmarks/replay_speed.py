@@ -1,4 +1,7 @@
-"""How long whole replays take, run directory included, and how much memory: `python -m benchmarks.replay_speed TRACE...`."""
+"""How long whole replays take, run directory included, and how much memory.
+
+python -m benchmarks.replay_speed TRACE -- FLAGS OF SIM REPLAY
+"""
 
 import platform
 import resource

@@ -1,5 +1,7 @@
 """Turns a finished draft into the frozen `Batch`."""
 
+from itertools import islice
+
 from engine.batch import Admission, Batch
 from engine.draft import Admitted, Draft
 from engine.ended import Ended
@@ -40,7 +42,8 @@ def assemble(
 
 def _columns(draft: Draft) -> Columns:
     ids = tuple([seq.request_id for seq in draft.rows])
-    samples = tuple([seq.num_remaining == count for seq, count in draft.rows.items()])
+    others = islice(draft.rows.items(), draft.num_leading, None)
+    samples = (True,) * draft.num_leading + tuple([seq.num_remaining == count for seq, count in others])
     return ids, tuple(draft.rows.values()), samples
 
 

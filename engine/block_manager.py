@@ -1,6 +1,7 @@
 """Owns the KV blocks: who holds which, which are free, and which content can be found in them."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence as Items
+from typing import cast
 
 from engine.free_list import FreeList
 from engine.key_index import KeyIndex
@@ -111,57 +112,62 @@ class BlockManager:
         self._set_quiet(seq)
         return fresh
 
-    def unregister(self, block_ids: Iterable[int]) -> None:
+    def unregister(self, block_ids: Items[int]) -> None:
         """Forget the content of blocks: it was never computed, or cannot be trusted."""
-        key_of, discard = self._key, self._index.discard
-        for block_id in block_ids:
-            key = key_of[block_id]
-            if key is not None:
-                discard(key, block_id)
-                key_of[block_id] = None
+        key_of = self._key
+        keyed = [block_id for block_id in block_ids if key_of[block_id] is not None]
+        if not keyed:
+            return
+        self._index.discard([cast("int", key_of[block_id]) for block_id in keyed], keyed)
+        for block_id in keyed:
+            key_of[block_id] = None
 
-    def extend_decodes(self, seqs: list[Sequence]) -> list[tuple[Sequence, int]] | None:
-        """`extend` many decoding sequences by a token: the same blocks in the same order, or None and no change.
+    def is_full(self, seq: Sequence) -> bool:
+        """Whether a decoding sequence needs a block for its next token."""
+        return seq.num_computed_tokens == len(seq.block_table) * self.block_size
 
-        Args:
-            seqs: those with `num_computed_tokens >= quiet_until`; no other needs anything.
-        """
-        block_size = self.block_size
-        full = [seq for seq in seqs if seq.num_computed_tokens == len(seq.block_table) * block_size]
-        if len(full) > len(self._free):
-            return None
-        blocks = self._take(len(full))
-        for seq, block_id in zip(full, blocks, strict=True):
+    def extend_decodes(self, full: list[Sequence]) -> dict[Sequence, tuple[int, ...]]:
+        """`extend` many decoding sequences that are full by a token each; there are as many free blocks."""
+        taken = self._take(len(full))
+        for seq, block_id in zip(full, taken, strict=True):
             seq.block_table.append(block_id)
             self._set_quiet(seq)
-        return list(zip(full, blocks, strict=True))
+        return {seq: (block_id,) for seq, block_id in zip(full, taken, strict=True)}
 
     def register_decodes(self, seqs: list[Sequence]) -> dict[Sequence, list[int]]:
         """`register` for many sequences that decode a token; returns the newly findable block of each with one."""
         if not self._rules.prefix_caching:
             return {}
-        fresh = {}
-        for seq in seqs:
-            if seq.num_computed_tokens + 1 == (seq.num_registered + 1) * self.block_size:
-                fresh[seq] = self.register(seq, seq.num_computed_tokens + 1)
-        return fresh
+        size = self.block_size
+        filled = [seq for seq in seqs if seq.num_computed_tokens + 1 == (seq.num_registered + 1) * size]
+        for seq in filled:
+            # One block each: what `register` does, without its slices.
+            index = seq.num_registered
+            if len(seq.keys) == index:
+                seq.request.prompt.extend_keys(seq.keys, seq.output_ids, size, index + 1)
+            self._key[seq.block_table[index]] = seq.keys[index]
+            seq.num_registered = index + 1
+            seq.quiet_until = min(len(seq.block_table) * size, (index + 2) * size - 1)
+        keys = [seq.keys[seq.num_registered - 1] for seq in filled]
+        block_ids = [seq.block_table[seq.num_registered - 1] for seq in filled]
+        self._index.add(keys, block_ids)
+        return {seq: [block_id] for seq, block_id in zip(filled, block_ids, strict=True)}
 
     def release(self, seq: Sequence) -> None:
         """Take a sequence's blocks back, the last one first, so that a prefix outlives what follows it."""
-        holders, freed = self._num_holders, []
-        for block_id in reversed(seq.block_table):
-            assert holders[block_id] > 0, f"block {block_id} is freed more often than it was taken"
+        holders, table = self._num_holders, seq.block_table[::-1]
+        for block_id in table:
             holders[block_id] -= 1
-            if holders[block_id] == 0:
-                freed.append(block_id)
-        self._put_back(freed)
+        assert min([holders[block_id] for block_id in table], default=0) >= 0, "a block is freed more often than taken"
+        self._put_back([block_id for block_id in table if not holders[block_id]])
         seq.block_table = []
         seq.num_registered = seq.num_computed_tokens = seq.quiet_until = 0
 
     def _put_back(self, block_ids: list[int]) -> None:
-        if self._rules.reuse_unkeyed_first:
-            key_of = self._key
-            self._free.put_first([block_id for block_id in block_ids if key_of[block_id] is None])
+        key_of = self._key
+        unkeyed = [block_id for block_id in block_ids if key_of[block_id] is None]
+        if unkeyed and self._rules.reuse_unkeyed_first:
+            self._free.put_first(unkeyed)
             block_ids = [block_id for block_id in block_ids if key_of[block_id] is not None]
         self._free.put_last(block_ids)
 

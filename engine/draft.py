@@ -23,6 +23,7 @@ class Draft:
     Attributes:
         rows: scheduled sequences, in order, with their token counts.
         is_decode_of_all: whether the rows are all running sequences with one token each.
+        num_leading: rows at the start that decode one token and are all live.
         new_blocks: blocks that running sequences grew by.
         registered: blocks whose keys this step made known before they are computed, by owner.
         admitted: sequences that got their blocks.
@@ -33,6 +34,7 @@ class Draft:
 
     rows: dict[Sequence, int] = field(default_factory=dict)
     is_decode_of_all: bool = False
+    num_leading: int = 0
     new_blocks: dict[Sequence, tuple[int, ...]] = field(default_factory=dict)
     registered: dict[Sequence, list[int]] = field(default_factory=dict)
     admitted: list[Admitted] = field(default_factory=list)
@@ -44,6 +46,22 @@ class Draft:
         """Schedule a sequence's next tokens."""
         self.rows[seq] = num_tokens
         self.is_decode_of_all = False
+
+    def lead(self, seqs: list[Sequence], is_all: bool) -> None:
+        """Schedule the one next token of the first running sequences, or of all."""
+        self.rows = dict.fromkeys(seqs, 1)
+        self.num_leading = len(seqs)
+        self.is_decode_of_all = is_all
+
+    def lose_a_row(self) -> None:
+        """A row has been withdrawn or its sequence has ended: nothing is known of the first rows any more."""
+        self.is_decode_of_all = False
+        self.num_leading = 0
+
+    def grow_all(self, new_blocks: dict[Sequence, tuple[int, ...]]) -> None:
+        """Note one block for each of many sequences that are the first to get any."""
+        self.new_blocks = new_blocks
+        self.num_new_blocks = len(new_blocks)
 
     def admit(self, seq: Sequence, num_new: int, num_hit_tokens: int) -> None:
         """Note an admission."""
@@ -57,7 +75,7 @@ class Draft:
 
     def withdraw(self, seq: Sequence) -> int:
         """Forget a row; returns its tokens, 0 if it had none."""
-        self.is_decode_of_all = False
+        self.lose_a_row()
         self.admitted = [admitted for admitted in self.admitted if admitted.seq is not seq]
         self.new_blocks.pop(seq, None)
         return self.rows.pop(seq, 0)

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 
 class FreeList:
@@ -14,8 +15,12 @@ class FreeList:
 
     def take(self, count: int) -> list[int]:
         """Remove and return the first `count` blocks."""
-        pop = self._ids.popitem
-        return [pop(last=False)[0] for _ in range(count)]
+        ids = self._ids
+        taken = list(islice(ids, count))
+        assert len(taken) == count, f"{count} blocks are wanted and {len(taken)} are free"
+        for block_id in taken:
+            del ids[block_id]
+        return taken
 
     def put_first(self, block_ids: Sequence[int]) -> None:
         """Put blocks at the head, one before the other: the last of them is the next to go."""
@@ -26,7 +31,9 @@ class FreeList:
     def put_last(self, block_ids: Sequence[int]) -> None:
         """Put blocks at the tail, one behind the other."""
         assert self._ids.keys().isdisjoint(block_ids), f"one of the blocks {block_ids} is free already"
-        self._ids.update(dict.fromkeys(block_ids))
+        ids = self._ids
+        for block_id in block_ids:
+            ids[block_id] = None
 
     def remove(self, block_id: int) -> None:
         """Take a block out of the middle."""

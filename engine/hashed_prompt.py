@@ -60,11 +60,12 @@ class HashedPrompt:
         """Append keys until there are `num_blocks`; see `Prompt.extend_keys`."""
         if (len(keys) + 1) * block_size <= self._num_tokens:
             self._extend_within_prompt(keys, block_size, min(num_blocks, self._num_tokens // block_size))
-        for stop in range((len(keys) + 1) * block_size, num_blocks * block_size + 1, block_size):
-            first = stop - block_size
-            parent = keys[-1] if first > self._num_tokens else self._prefix_key(self._num_tokens)
-            outputs = output_ids[max(0, first - self._num_tokens) : stop - self._num_tokens]
-            keys.append(chain(parent, token_bytes(outputs)))
+        for first in range(
+            len(keys) * block_size - self._num_tokens, num_blocks * block_size - self._num_tokens, block_size
+        ):
+            # `first` counts from the end of the prompt; below 0 the block lies across it.
+            parent = keys[-1] if first > 0 else self._prefix_key(self._num_tokens)
+            keys.append(chain(parent, token_bytes(output_ids[max(0, first) : first + block_size])))
 
     def _extend_within_prompt(self, keys: list[int], block_size: int, num_blocks: int) -> None:
         stop = (len(keys) + 1) * block_size

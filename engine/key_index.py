@@ -29,11 +29,17 @@ class KeyIndex:
             if find_or_set(key, block_id) != block_id:
                 self._others.setdefault(key, {})[block_id] = None
 
-    def discard(self, key: int, block_id: int) -> None:
-        """Let `key` no longer find `block_id`; no effect if it does not."""
-        if key not in self._others and self._block.get(key) == block_id:
-            del self._block[key]  # the common case: there was one block
+    def discard(self, keys: Sequence[int], block_ids: Sequence[int]) -> None:
+        """Let each key no longer find its block, which carries the key; no effect where a newer one has replaced it."""
+        if self._keep_duplicates and self._others.keys().isdisjoint(keys):
+            # The common case. With duplicates kept, a block that carries a key alone is the one that the key finds.
+            for key in keys:
+                del self._block[key]
             return
+        for key, block_id in zip(keys, block_ids, strict=True):
+            self._discard(key, block_id)
+
+    def _discard(self, key: int, block_id: int) -> None:
         others = self._others.get(key)
         if self._block.get(key) != block_id:
             if others is not None:
@@ -42,6 +48,8 @@ class KeyIndex:
             heir = next(iter(others))
             del others[heir]
             self._block[key] = heir
+        else:
+            del self._block[key]
         if others is not None and not others:
             del self._others[key]
 

@@ -1,6 +1,7 @@
 """The sequences that hold blocks and compute."""
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from engine.sequence import Sequence
 
@@ -47,6 +48,13 @@ class RunningSet:
             ids = tuple([seq.request_id for seq in self._seqs])
             self._decode_columns = (ids, (1,) * len(ids), (True,) * len(ids))
         return self._decode_columns
+
+    def leading_decodes(self, max_seqs: int) -> list[Sequence]:
+        """The first sequences, at most `max_seqs`, up to one that has more than one token left to compute."""
+        if not self._prefilling:
+            return self._seqs[:max_seqs]
+        prefilling = self._prefilling
+        return list(takewhile(lambda seq: seq not in prefilling, self._seqs[:max_seqs]))
 
     def index(self, seq: Sequence) -> int:
         """Position of a sequence."""

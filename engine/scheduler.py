@@ -89,7 +89,7 @@ class Scheduler:
         seq = self._live.get(request_id)
         if seq is None:
             return None
-        self._draft.is_decode_of_all = False
+        self._draft.lose_a_row()
         return self._end(seq, "aborted", "abort")
 
     def schedule(self) -> Batch:
@@ -129,8 +129,7 @@ class Scheduler:
                 f"of step {batch.step}; it must return one for each."
             )
         failed = self._fail_rows(result.failed) if result.failed else []
-        advance = self._advance_decodes if self._draft.is_decode_of_all else self._advance_rows
-        advanced = advance(batch, result.token_ids)
+        advanced = self._advance(batch, result.token_ids)
         self._draft = Draft()
         if self._rules.register_when == "computed":
             self._register(advanced)
@@ -141,25 +140,32 @@ class Scheduler:
         tokens = (0,) * batch.shape.num_sampled
         return self.update(batch, StepResult(tokens, 0.0, 0.0, failed=dict.fromkeys(batch.request_ids, reason)))
 
-    def _advance_decodes(self, _: Batch, token_ids: tuple[int, ...]) -> list[Sequence]:
-        # One of the two loops that run for every token generated; `_advance_rows` gives the same result.
-        rows = list(self._draft.rows)
-        for seq, token_id in zip(rows, token_ids, strict=True):
+    def _advance(self, batch: Batch, token_ids: tuple[int, ...]) -> list[Sequence]:
+        """Take computed tokens and samples; returns the rows that are still live."""
+        rows, num_leading = list(self._draft.rows), self._draft.num_leading
+        # This loop runs for nearly every token generated; `_advance_others` would give the same result.
+        for seq, token_id in zip(rows[:num_leading], token_ids, strict=False):
             seq.num_computed_tokens += 1
             seq.output_ids.append(token_id)
-        return rows
+        if num_leading == len(rows):
+            return rows
+        others = self._advance_others(batch, rows, token_ids[num_leading:], num_leading)
+        return rows[:num_leading] + others
 
-    def _advance_rows(self, batch: Batch, token_ids: tuple[int, ...]) -> list[Sequence]:
+    def _advance_others(
+        self, batch: Batch, rows: list[Sequence], token_ids: tuple[int, ...], first: int
+    ) -> list[Sequence]:
         sampled = iter(token_ids)
-        rows = []
-        for (seq, count), samples in zip(self._draft.rows.items(), batch.samples, strict=True):
+        live = []
+        columns = zip(rows[first:], batch.num_tokens[first:], batch.samples[first:], strict=True)
+        for seq, count, samples in columns:
             new_ids = [next(sampled)] if samples else []
             if seq.is_live:
                 seq.num_computed_tokens += count
                 seq.output_ids += new_ids
-                rows.append(seq)
+                live.append(seq)
         self._running.note_progress()
-        return rows
+        return live
 
     def _register(self, rows: list[Sequence]) -> None:
         for seq in rows:
@@ -179,7 +185,7 @@ class Scheduler:
         unknown = set(reasons).difference(seq.request_id for seq in draft.rows)
         if unknown:
             raise BackendError(f"The backend failed {', '.join(sorted(unknown))}, which no row of the batch computes.")
-        draft.is_decode_of_all = False
+        draft.lose_a_row()
         failed = {seq: reasons[seq.request_id] for seq in draft.rows if seq.request_id in reasons}
         queue = list(failed)
         for seq in queue:

@@ -96,7 +96,8 @@ class View:
         Raises:
             PolicyError: it has not so many tokens left to compute, or is scheduled already.
         """
-        if not 1 <= num_tokens <= seq.num_remaining or seq in self._draft.rows:
+        num_remaining = seq.num_prompt_tokens + len(seq.output_ids) - seq.num_computed_tokens
+        if not 1 <= num_tokens <= num_remaining or seq in self._draft.rows:
             raise PolicyError(
                 f"{num_tokens} tokens of {seq!r} were asked for; a step computes from 1 to {seq.num_remaining}, once."
             )
@@ -110,31 +111,38 @@ class View:
         self.budget -= num_tokens
         return True
 
-    def decode_all(self) -> bool:
-        """Schedule the one next token of every running sequence, as `compute` would for each in order.
+    def decode_leading(self, max_rows: int) -> int:
+        """Schedule the one next token of running sequences, as `compute` would for each in order, but quickly.
+
+        It begins with the first and ends before one that has more than one token to compute or finds no free block.
+
+        Args:
+            max_rows: most sequences.
 
         Returns:
-            False, and no change, unless the step is empty, every running sequence decodes, and blocks suffice for all.
+            How many were scheduled; 0 if the step has rows already.
         """
-        if self._draft.rows or not self.running.is_decoding:
-            return False
-        due = [seq for seq in self.running if seq.num_computed_tokens >= seq.quiet_until]
-        if due and not self._extend_decodes(due):
-            return False
-        self._draft.rows = dict.fromkeys(self.running, 1)
-        self._draft.is_decode_of_all = True
-        self.budget -= len(self.running)
-        return True
+        if self._draft.rows:
+            return 0
+        leading = self.running.leading_decodes(max_rows)
+        due = [seq for seq in leading if seq.num_computed_tokens >= seq.quiet_until]
+        if due:
+            leading = self._extend_decodes(leading, due)
+        self._draft.lead(leading, is_all=len(leading) == len(self.running))
+        self.budget -= len(leading)
+        return len(leading)
 
-    def _extend_decodes(self, due: list[Sequence]) -> bool:
-        grown = self._blocks.extend_decodes(due)
-        if grown is None:
-            return False
-        for seq, block_id in grown:
-            self._draft.grow(seq, (block_id,))
+    def _extend_decodes(self, leading: list[Sequence], due: list[Sequence]) -> list[Sequence]:
+        """Blocks and keys for those that are due; returns those for which there are blocks."""
+        full = [seq for seq in due if self._blocks.is_full(seq)]
+        if len(full) > self._blocks.num_free:
+            leading = leading[: leading.index(full[self._blocks.num_free])]
+            due = [seq for seq in leading if seq.num_computed_tokens >= seq.quiet_until]
+            full = full[: self._blocks.num_free]
+        self._draft.grow_all(self._blocks.extend_decodes(full))
         if self._rules.register_when == "scheduled":
             self._draft.registered = self._blocks.register_decodes(due)
-        return True
+        return leading
 
     def preempt(self, seq: Sequence) -> None:
         """Take a running sequence's blocks and put it back to waiting; if it was scheduled, its budget comes back.

@@ -21,7 +21,7 @@ class NanoVllmPolicy:
     def select(self, view: View) -> None:
         """Prefill if anything waiting can be scheduled, else decode."""
         self._prefill(view)
-        if view.num_rows == 0 and (len(view.running) > view.limits.max_num_seqs or not view.decode_all()):
+        if view.num_rows == 0:
             self._decode(view)
 
     def _prefill(self, view: View) -> None:
@@ -41,7 +41,7 @@ class NanoVllmPolicy:
             view.compute(seq, min(num_remaining, view.budget))
 
     def _decode(self, view: View) -> None:
-        position = 0
+        position = view.decode_leading(view.limits.max_num_seqs)
         while position < len(view.running) and view.num_rows < view.limits.max_num_seqs:
             seq = view.running[position]
             while not view.compute(seq, 1):

@@ -59,14 +59,13 @@ class VllmPolicy:
 
     def select(self, view: View) -> None:
         """Go on with the running, then admit; but not in a step that had to preempt."""
-        if len(view.running) > view.budget or not view.decode_all():
-            self._continue_running(view)
+        self._continue_running(view)
         if not view.has_preempted:
             self._admit_waiting(view)
 
     def _continue_running(self, view: View) -> None:
         threshold = self._threshold(view)
-        position = 0
+        position = view.decode_leading(view.budget)
         while position < len(view.running) and view.budget > 0:
             seq = view.running[position]
             num_tokens = min(seq.num_remaining, threshold, view.budget)

@@ -87,10 +87,12 @@ class BlockManagerMachine(RuleBasedStateMachine):
         """Only sequences that have outgrown their quiet time are shown to the manager, all of them to the model."""
         seqs = [seq for seq in self.seqs.values() if seq.block_table and seq.num_remaining == 1]
         due = [seq for seq in seqs if seq.num_computed_tokens >= seq.quiet_until]
-        grown = self.manager.extend_decodes(due)
+        full = [seq for seq in due if self.manager.is_full(seq)]
         num_needed = sum(seq.num_tokens > len(seq.block_table) * BLOCK_SIZE for seq in seqs)
-        assert (grown is not None) == (num_needed <= len(self.model.free))
-        if grown is not None:
+        assert len(full) == num_needed
+        if num_needed <= len(self.model.free):
+            grown = self.manager.extend_decodes(full)
+            assert grown == {seq: (seq.block_table[-1],) for seq in full}
             assert all(self.model.extend(seq.request_id, seq.num_tokens) for seq in seqs)
             registered = self.manager.register_decodes(due)
             for seq, output in zip(seqs, outputs, strict=False):

@@ -61,5 +61,5 @@ def test_held_block_cannot_be_removed() -> None:
 
 
 def test_taking_more_than_there_are_is_an_error() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(AssertionError, match="are free"):
         FreeList(1).take(2)

@@ -1,5 +1,3 @@
-import pytest
-
 from engine.key_index import KeyIndex
 
 
@@ -17,7 +15,7 @@ def test_oldest_block_is_found_while_it_lives_when_duplicates_are_kept() -> None
     found = []
     for block in (5, 3, 4):
         found.append(index.find(7))
-        index.discard(7, block)
+        index.discard([7], [block])
 
     assert found == [5, 3, 4]
     assert index.find(7) is None
@@ -28,17 +26,17 @@ def test_oldest_block_is_found_while_it_lives_when_duplicates_are_kept() -> None
 def test_duplicate_that_goes_first_leaves_the_oldest() -> None:
     index = _with_three_copies()
 
-    index.discard(7, 3)
+    index.discard([7], [3])
 
     assert index.items() == [(7, [5, 4]), (8, [6])]
-    index.discard(7, 5)
+    index.discard([7], [5])
     assert index.items() == [(7, [4]), (8, [6])]
 
 
 def test_key_starts_anew_when_all_its_blocks_have_gone() -> None:
     index = _with_three_copies()
     for block in (4, 5, 3):
-        index.discard(7, block)
+        index.discard([7], [block])
 
     index.add([7], [1])
 
@@ -51,19 +49,18 @@ def test_newest_block_replaces_the_others_when_duplicates_are_not_kept() -> None
     index.add([7], [3])
     assert index.items() == [(7, [3]), (8, [6])]
 
-    index.discard(7, 5)  # no longer what the key finds
+    index.discard([7], [5])  # no longer what the key finds
     assert index.find(7) == 3
-    index.discard(7, 3)
+    index.discard([7], [3])
     assert index.find(7) is None
 
 
-@pytest.mark.parametrize("keep_duplicates", [True, False])
-def test_discarding_what_is_not_there_has_no_effect(keep_duplicates: bool) -> None:
-    index = KeyIndex(keep_duplicates)
+def test_discarding_a_replaced_block_has_no_effect() -> None:
+    index = KeyIndex(keep_duplicates=False)
     index.add([7], [5])
 
-    index.discard(8, 5)
-    index.discard(7, 6)
+    index.discard([8], [5])
+    index.discard([7], [6])
 
     assert index.items() == [(7, [5])]
     assert len(index) == 1

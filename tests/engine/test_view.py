@@ -57,7 +57,7 @@ def test_compute_without_blocks_changes_nothing() -> None:
 
 def test_preempting_a_scheduled_sequence_gives_its_budget_back() -> None:
     def preempt_last(view: View) -> None:
-        assert view.decode_all()
+        assert view.decode_leading(9) == 3
         assert view.budget == 61
         victim = view.running[-1]
         view.preempt(victim)
@@ -75,22 +75,22 @@ def test_preempting_a_scheduled_sequence_gives_its_budget_back() -> None:
     assert driver.batches[-1].samples == (True, True)
 
 
-def test_decode_all_is_for_an_empty_step_of_decodes() -> None:
+def test_decode_leading_is_for_an_empty_step_and_ends_before_a_prompt() -> None:
     def with_a_row(view: View) -> None:
         assert view.compute(view.running[0], 1)
-        assert not view.decode_all()
+        assert view.decode_leading(9) == 0
 
     def with_half_a_prompt(view: View) -> None:
         view.admit(view.waiting.first(), [], 3)
-        assert not view.decode_all()
+        assert view.decode_leading(9) == 0
 
     def with_half_a_prompt_running(view: View) -> None:
-        assert not view.decode_all()
-        assert (view.num_rows, view.budget) == (0, 64)
+        assert view.decode_leading(9) == 1
+        assert (view.num_rows, view.budget) == (1, 63)
         assert view.compute(view.running[-1], 2)
 
     def with_all_prompts_computed(view: View) -> None:
-        assert view.decode_all()
+        assert view.decode_leading(9) == 2
         assert (view.num_rows, view.budget) == (2, 62)
 
     driver = Driver(
@@ -102,14 +102,29 @@ def test_decode_all_is_for_an_empty_step_of_decodes() -> None:
     driver.steps(2)
     driver.add(request("b", 5, max_tokens=9))
 
-    assert [step.rows for step in driver.steps(3)] == [[("b", 3)], [("b", 2)], [("a", 1), ("b", 1)]]
+    rows = [step.rows for step in driver.steps(3)]
+    assert rows == [[("b", 3)], [("a", 1), ("b", 2)], [("a", 1), ("b", 1)]]
+    assert driver.batches[-2].samples == (True, True)
 
 
-def test_decode_all_changes_nothing_unless_blocks_suffice_for_all() -> None:
+@pytest.mark.parametrize("max_rows", [0, 1, 2, 3])
+def test_decode_leading_keeps_to_its_limit(max_rows: int) -> None:
     def decode(view: View) -> None:
-        assert not view.decode_all()
-        assert (view.num_rows, view.budget) == (0, 64)
-        assert view.compute(view.running[0], 1)
+        assert view.decode_leading(max_rows) == min(max_rows, 2)
+        if not max_rows:
+            view.compute(view.running[0], 1)
+
+    driver = Driver(Scripted(_admit_all, decode), limits(), num_blocks=16)
+    driver.add(request("a", 5, max_tokens=9), request("b", 5, max_tokens=9))
+    driver.step()
+
+    assert driver.step().rows == [("a", 1), ("b", 1)][: max(max_rows, 1)]
+
+
+def test_decode_leading_ends_before_the_first_that_finds_no_block() -> None:
+    def decode(view: View) -> None:
+        assert view.decode_leading(9) == 1
+        assert (view.num_rows, view.budget) == (1, 63)
         assert not view.compute(view.running[1], 1)
 
     driver = Driver(Scripted(_admit_all, decode), limits(), num_blocks=5)

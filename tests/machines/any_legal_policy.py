@@ -35,7 +35,8 @@ class AnyLegalPolicy:
         """A few random wishes; if they gave no row, the first running sequence or else the first waiting one."""
         self._done = set()
         if self._random.random() < 0.3 and len(view.running) <= min(view.budget, view.limits.max_num_seqs):
-            self._done.update(view.running if view.decode_all() else ())
+            num_leading = view.decode_leading(self._random.randint(1, len(view.running) + 1))
+            self._done.update(list(view.running)[:num_leading])
         for _ in range(self._random.randrange(7)):
             self._random.choice([self._compute, self._admit, self._admit, self._preempt])(view)
         if view.num_rows == 0 and len(view.running):

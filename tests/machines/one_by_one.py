@@ -9,7 +9,7 @@ from engine.policy import rules_of
 
 @dataclass(frozen=True, slots=True)
 class OneByOne:
-    """Hides `View.decode_all` from a policy, so that it calls `compute` for each sequence."""
+    """Hides `View.decode_leading` from a policy, so that it calls `compute` for each sequence."""
 
     policy: Policy
 
@@ -19,16 +19,16 @@ class OneByOne:
         return rules_of(self.policy)
 
     def select(self, view: View) -> None:
-        """Let the policy decide on a view without `decode_all`."""
-        self.policy.select(cast(View, _WithoutDecodeAll(view)))
+        """Let the policy decide on a view without `decode_leading`."""
+        self.policy.select(cast(View, _WithoutDecodeLeading(view)))
 
 
-class _WithoutDecodeAll:
+class _WithoutDecodeLeading:
     def __init__(self, view: View) -> None:
         self._view = view
 
-    def decode_all(self) -> bool:
-        return False
+    def decode_leading(self, _: int) -> int:
+        return 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._view, name)

@@ -1,4 +1,4 @@
-"""`View.decode_all` decides what `compute` for each running sequence would."""
+"""`View.decode_leading` decides what `compute` for each running sequence would."""
 
 import pytest
 from hypothesis import event, given
@@ -16,7 +16,7 @@ BUILT_IN = {name: policies for name, policies in POLICIES.items() if name != "an
 
 @pytest.mark.parametrize("policies", BUILT_IN.values(), ids=BUILT_IN)
 @given(data=st.data(), requests=workloads(max_size=8), gaps=st.lists(st.integers(0, 6), min_size=8, max_size=8))
-def test_decode_all_equals_compute_for_each(
+def test_decode_leading_equals_compute_for_each(
     policies: SearchStrategy[Policy], data: st.DataObject, requests: list[Request], gaps: list[int]
 ) -> None:
     """The same arrivals, aborts and failures: equal batches, and equal state at each step."""
