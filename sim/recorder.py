@@ -90,7 +90,11 @@ class Recorder:
 
     def step(self, record: StepRecord) -> None:
         """Note one step."""
-        events = [*self._decisions(record.batch, record.start_s)]
+        batch = record.batch
+        is_plain = not (batch.new_blocks or batch.admitted or batch.preempted)
+        # Most steps go on decoding as before and have no events.
+        is_quiet = is_plain and self._runs.are_going_on(batch.request_ids)
+        events = [] if is_quiet else [*self._decisions(batch, record.start_s)]
         self._runs.advance(record.batch.step, _sampled(record), record.end_s)
         if record.ended:
             events += self._ends(record)
@@ -160,6 +164,8 @@ def _sampled(record: StepRecord) -> tuple[str, ...]:
     if record.result is None:
         return ()
     sampled = batch.request_ids
+    if batch.shape.num_sampled == len(sampled) and not record.ended:
+        return sampled
     if batch.shape.num_sampled < len(batch):
         sampled = tuple(compress(batch.request_ids, batch.samples))
     lost = {ended.request_id for ended in record.ended if ended.status != "finished"}

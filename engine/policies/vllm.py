@@ -103,10 +103,10 @@ class VllmPolicy:
             view.admit(seq, hits, num_tokens)
 
     def _threshold(self, view: View) -> int:
-        is_lone = view.num_unfinished == 1 and self.vllm_version != "0.25"
-        if self.long_prefill_token_threshold == 0 or is_lone:
+        threshold = self.long_prefill_token_threshold
+        if threshold == 0 or (self.vllm_version != "0.25" and view.num_unfinished == 1):
             return view.limits.max_model_len
-        return self.long_prefill_token_threshold
+        return threshold
 
     def _watermark_blocks(self, view: View) -> int:
         # vLLM counts its null block too, hence the + 1.
