@@ -54,8 +54,10 @@ class CommandBuilder:
 
     def build(self, batch: Batch) -> tuple[StepCommand, dict[str, str]]:
         """The command of a batch, and the reasons why some of its rows must fail: their prompts cannot be embedded."""
-        # A sequence that was resumed and preempted while one batch was made is released a second time.
-        released = tuple([self._seats.release(name) for name in batch.released if name in self._seats])
+        # A sequence that was resumed and preempted while one batch was made is released a second time; a scheduler that
+        # came to its end never released its last ones, whose names the next scheduler may use again.
+        leaving = (*batch.released, *[admission.request_id for admission in batch.admitted])
+        released = tuple([self._seats.release(name) for name in leaving if name in self._seats])
         refused: dict[str, str] = {}
         admitted = tuple([self._seat(admission, refused) for admission in batch.admitted])
         if released or admitted or batch.request_ids != self._row_ids:

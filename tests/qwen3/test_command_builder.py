@@ -149,3 +149,12 @@ def test_content_ids_become_tokens_inside_the_vocabulary(builder):
     assert len(tokens) == 20
     assert tokens.min() >= 0
     assert tokens.max() < VOCAB
+
+
+def test_a_name_that_a_new_scheduler_uses_again_gets_its_seat_anew(builder):
+    two(builder)
+
+    command = build(builder, [("b", 0, 3, True)], admitted=[admission("b", [1, 2, 3], [4])])
+
+    assert command.released == (1,)
+    assert [(seq.seat, seq.token_ids.tolist()) for seq in command.admitted] == [(1, [1, 2, 3])]
