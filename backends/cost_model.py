@@ -30,6 +30,11 @@ def is_present(count: Value) -> Value:
     return count / larger(count, 1.0)
 
 
+def is_absent(count: float | FloatColumn) -> bool:
+    """Whether a count is 0 in one step; never true of columns, so use it only to skip work that would yield 0.0."""
+    return isinstance(count, float) and not count
+
+
 class StepColumns(NamedTuple, Generic[Value]):
     """Shapes of one step (each field a float) or of many (each field a float64 column, all equally long).
 
@@ -55,7 +60,7 @@ class StepColumns(NamedTuple, Generic[Value]):
     @staticmethod
     def one_row(shape: StepShape, graph_size: int | None) -> "StepColumns[float]":
         """One step; `graph_size` is None if it runs eager."""
-        return StepColumns._make(map(float, (*shape, graph_size or 0)))
+        return StepColumns(*map(float, (*shape, graph_size or 0)))
 
     @staticmethod
     def from_rows(shapes: Sequence[StepShape], graph_sizes: Sequence[int | None]) -> "StepColumns[FloatColumn]":

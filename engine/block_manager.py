@@ -1,7 +1,7 @@
 """Owns the KV blocks: who holds which, which are free, and which content can be found in them."""
 
 from collections.abc import Sequence as Items
-from typing import cast
+from collections.abc import Set
 
 from engine.free_list import FreeList
 from engine.key_index import KeyIndex
@@ -28,9 +28,10 @@ class BlockManager:
         self.block_size = block_size
         self._rules = rules
         self._free = FreeList(num_blocks)
-        self._index = KeyIndex(rules.keep_duplicates)
-        self._num_holders = [0] * num_blocks
-        self._key: list[int | None] = [None] * num_blocks
+        self._index = KeyIndex(num_blocks, rules.keep_duplicates)
+        self._num_sharers: dict[int, int] = {}
+        # Held blocks that count as registered, but whose content was forgotten.
+        self._spoilt: set[int] = set()
 
     @property
     def num_free(self) -> int:
@@ -41,6 +42,10 @@ class BlockManager:
     def num_used(self) -> int:
         """Blocks that somebody holds."""
         return self.num_blocks - len(self._free)
+
+    def num_holders(self, block_id: int) -> int:
+        """Tables that hold a block."""
+        return 0 if block_id in self._free else 1 + self._num_sharers.get(block_id, 0)
 
     def blocks_for(self, num_tokens: int) -> int:
         """Blocks that hold `num_tokens` tokens."""
@@ -68,18 +73,16 @@ class BlockManager:
         Hits that lie in the free list count as needed: taking them makes them unavailable.
         """
         num_new = max(0, self.blocks_for(num_tokens) - len(hits))
-        holders = self._num_holders
-        num_free_hits = [holders[block_id] for block_id in hits].count(0)
-        return num_new + num_reserved + num_free_hits <= len(self._free)
+        return num_new + num_reserved + len(self._free.ids & set(hits)) <= len(self._free)
 
     def allocate(self, seq: Sequence, hits: list[int], num_tokens: int) -> None:
         """Give a sequence without blocks its hits and new blocks for `num_tokens`; `has_room` has said yes."""
         assert not seq.block_table, f"{seq!r} has blocks already"
-        holders = self._num_holders
         for block_id in hits:
-            if holders[block_id] == 0:
+            if block_id in self._free:
                 self._free.remove(block_id)
-            holders[block_id] += 1
+            else:
+                self._num_sharers[block_id] = self._num_sharers.get(block_id, 0) + 1
         seq.block_table = [*hits, *self._take(max(0, self.blocks_for(num_tokens) - len(hits)))]
         seq.num_registered = len(hits)
         seq.num_computed_tokens = len(hits) * self.block_size
@@ -105,22 +108,15 @@ class BlockManager:
         self._extend_keys(seq, num_full)
         fresh, keys = seq.block_table[seq.num_registered : num_full], seq.keys[seq.num_registered : num_full]
         self._index.add(keys, fresh)
-        key_of = self._key
-        for block_id, key in zip(fresh, keys, strict=True):
-            key_of[block_id] = key
         seq.num_registered = num_full
         self._set_quiet(seq)
         return fresh
 
     def unregister(self, block_ids: Items[int]) -> None:
         """Forget the content of blocks: it was never computed, or cannot be trusted."""
-        key_of = self._key
-        keyed = [block_id for block_id in block_ids if key_of[block_id] is not None]
-        if not keyed:
-            return
-        self._index.discard([cast("int", key_of[block_id]) for block_id in keyed], keyed)
-        for block_id in keyed:
-            key_of[block_id] = None
+        held = [block_id for block_id in block_ids if block_id not in self._free]
+        self._spoilt.update([block_id for block_id in held if self._index.key_of(block_id) is not None])
+        self._index.forget(block_ids)
 
     def is_full(self, seq: Sequence) -> bool:
         """Whether a decoding sequence needs a block for its next token."""
@@ -145,7 +141,6 @@ class BlockManager:
             index = seq.num_registered
             if len(seq.keys) == index:
                 seq.request.prompt.extend_keys(seq.keys, seq.output_ids, size, index + 1)
-            self._key[seq.block_table[index]] = seq.keys[index]
             seq.num_registered = index + 1
             seq.quiet_until = min(len(seq.block_table) * size, (index + 2) * size - 1)
         keys = [seq.keys[seq.num_registered - 1] for seq in filled]
@@ -155,28 +150,37 @@ class BlockManager:
 
     def release(self, seq: Sequence) -> None:
         """Take a sequence's blocks back, the last one first, so that a prefix outlives what follows it."""
-        holders, table = self._num_holders, seq.block_table[::-1]
-        for block_id in table:
-            holders[block_id] -= 1
-        assert min([holders[block_id] for block_id in table], default=0) >= 0, "a block is freed more often than taken"
-        self._put_back([block_id for block_id in table if not holders[block_id]])
+        # Blocks with content are the registered ones, which alone can be shared.
+        keyed, unkeyed = seq.block_table[: seq.num_registered][::-1], seq.block_table[seq.num_registered :][::-1]
+        shared = self._num_sharers.keys() & keyed
+        if shared:
+            self._leave(shared)
+            keyed = [block_id for block_id in keyed if block_id not in shared]
+        self._put_back(keyed, unkeyed)
         seq.block_table = []
         seq.num_registered = seq.num_computed_tokens = seq.quiet_until = 0
 
-    def _put_back(self, block_ids: list[int]) -> None:
-        key_of = self._key
-        unkeyed = [block_id for block_id in block_ids if key_of[block_id] is None]
-        if unkeyed and self._rules.reuse_unkeyed_first:
-            self._free.put_first(unkeyed)
-            block_ids = [block_id for block_id in block_ids if key_of[block_id] is not None]
-        self._free.put_last(block_ids)
+    def _leave(self, shared: Set[int]) -> None:
+        for block_id in shared:
+            self._num_sharers[block_id] -= 1
+            if not self._num_sharers[block_id]:
+                del self._num_sharers[block_id]
+
+    def _put_back(self, keyed: list[int], unkeyed: list[int]) -> None:
+        spoilt = self._spoilt.intersection(keyed) if self._spoilt else ()
+        self._spoilt.difference_update(spoilt)
+        if not self._rules.reuse_unkeyed_first:
+            self._free.put_last(unkeyed + keyed)
+            return
+        if spoilt:
+            unkeyed += [block_id for block_id in keyed if block_id in spoilt]
+            keyed = [block_id for block_id in keyed if block_id not in spoilt]
+        self._free.put_first(unkeyed)
+        self._free.put_last(keyed)
 
     def _take(self, count: int) -> list[int]:
         taken = self._free.take(count)
-        self.unregister(taken)
-        holders = self._num_holders
-        for block_id in taken:
-            holders[block_id] = 1
+        self._index.forget(taken)
         return taken
 
     def _extend_keys(self, seq: Sequence, num_blocks: int) -> None:

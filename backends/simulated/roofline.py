@@ -1,13 +1,12 @@
 """Step times from data sheets: each operation takes its FLOPs or its bytes, whichever is slower, plus fixed times."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import add
-from typing import Generic
+from typing import Generic, NamedTuple
 
-from backends.cost_model import StepColumns, StepTimes, Value, is_present, larger
-from backends.simulated.device_work import OPERATIONS, DeviceWork
+from backends.cost_model import StepColumns, StepTimes, Value, is_absent, is_present, larger
+from backends.simulated.device_work import OPERATIONS, DeviceWork, Launches
 from backends.simulated.gpu_sheet import GpuSheet
 from backends.simulated.model_shard import ModelShard
 from backends.simulated.model_sheet import ModelSheet
@@ -31,21 +30,18 @@ _DECODE_ATTENTION = OPERATIONS.index("decode attention")
 _MAX_SIZES_KEPT = 16_384
 
 
-@dataclass(frozen=True, slots=True)
-class _SteadyTimes(Generic[Value]):
-    """Times, in seconds, that depend on how many rows and tokens a step has, but not on contexts or on requests.
+class _SteadyTimes(NamedTuple, Generic[Value]):
+    """Sums of times, in seconds, that depend on how many rows and tokens a step has, not on contexts or requests.
 
     Attributes:
-        before_attention: of the first `OPERATIONS`.
-        after_attention: of the others, then of `_DEVICE_LATENCIES`.
+        device_s: of all `OPERATIONS` but attention, and of `_DEVICE_LATENCIES`.
         eager_launches_s: to launch all kernels from the host; 0 for a captured graph.
-        host: of `_HOST_WORK` from the graph launch to the prompt tokens.
+        host_s: of `_HOST_WORK` from the graph launch to the prompt tokens.
     """
 
-    before_attention: tuple[Value, ...]
-    after_attention: tuple[Value, ...]
+    device_s: Value
     eager_launches_s: Value
-    host: tuple[Value | float, ...]
+    host_s: Value
 
 
 class RooflineModel:
@@ -74,49 +70,72 @@ class RooflineModel:
 
     def step_times(self, steps: StepColumns[Value]) -> StepTimes[Value]:
         """Times of the given steps, row by row."""
-        steady = self._steady_times(steps)
-        device_s = reduce(add, self._device_times(steps, steady))
-        return StepTimes(reduce(add, self._host_times(steps, steady, device_s), device_s), device_s)
+        steady, host = self._steady_times(steps), self._host
+        device_s = steady.device_s + self._decode_time(steps)
+        if not is_absent(steps.num_prefill_seqs):
+            device_s = device_s + self._prefill_time(steps)
+        host_s = larger(steady.eager_launches_s - device_s, 0.0) + steady.host_s
+        host_s = host_s + steps.num_admitted * host.admission_s + steps.num_new_blocks * host.block_s
+        return StepTimes(device_s + (host_s + steps.num_released * host.release_s), device_s)
 
     def explain(self, shape: StepShape, graph_size: int | None = None) -> tuple[Term, ...]:
         """The parts of one step's time.
 
-        Added one after the other, first to last, they give `duration_s` of `step_times` to the last bit; those that
-        are not limited by the host give `device_s`.
+        They add up to `duration_s` of `step_times`, those that are not limited by the host to `device_s`, but for the
+        rounding of sums.
 
         Args:
             shape: the step.
             graph_size: rows of the graph that it is padded to; None if it runs eager.
         """
         steps = StepColumns.one_row(shape, graph_size)
-        steady, launches = self._steady_times(steps), self._work.launches(steps)
-        device_times = self._device_times(steps, steady)
-        host_times = self._host_times(steps, steady, reduce(add, device_times))
-        device_counts = (launches.kernels, launches.collectives)
+        launches, times = self._work.launches(steps), self._operation_times(steps)
+        latencies = self._latencies(launches)
+        device_s = reduce(add, (*times, *latencies))
+        host_times = (larger(self._eager_launches(steps, launches) - device_s, 0.0), *self._host_times(steps))
         host_counts = ((1.0 - is_present(steps.graph_size)) * launches.kernels, *_host_counts(steps))
         return (
-            *self._operation_terms(steps, device_times[: len(OPERATIONS)]),
-            *_fixed_terms(_DEVICE_LATENCIES, device_counts, device_times[len(OPERATIONS) :], "latency"),
+            *self._operation_terms(steps, times),
+            *_fixed_terms(_DEVICE_LATENCIES, (launches.kernels, launches.collectives), latencies, "latency"),
             *_fixed_terms(_HOST_WORK, host_counts, host_times, "host"),
         )
 
-    def _device_times(self, steps: StepColumns[Value], steady: _SteadyTimes[Value]) -> list[Value]:
-        prefill_s = _operation_time(self._work.prefill_attention(steps), self._prefill_rates)
-        decode_s = _operation_time(self._work.decode_attention(steps), self._decode_rates)
-        times = list(steady.before_attention)
-        times += (prefill_s, decode_s)
-        times += steady.after_attention
-        return times
+    def _prefill_time(self, steps: StepColumns[Value]) -> Value:
+        return _operation_time(self._work.prefill_attention(steps), self._prefill_rates)
 
-    def _host_times(
-        self, steps: StepColumns[Value], steady: _SteadyTimes[Value], device_s: Value
-    ) -> list[Value | float]:
-        times: list[Value | float] = [larger(steady.eager_launches_s - device_s, 0.0)]
-        times += steady.host
-        times.append(steps.num_admitted * self._host.admission_s)
-        times.append(steps.num_new_blocks * self._host.block_s)
-        times.append(steps.num_released * self._host.release_s)
-        return times
+    def _decode_time(self, steps: StepColumns[Value]) -> Value:
+        return _operation_time(self._work.decode_attention(steps), self._decode_rates)
+
+    def _operation_times(self, steps: StepColumns[Value]) -> tuple[Value, ...]:
+        """Of each of `OPERATIONS`."""
+        return tuple(map(_operation_time, self._work.amounts(steps), self._rates))
+
+    def _latencies(self, launches: Launches[Value]) -> tuple[Value, Value]:
+        return launches.kernels * self._overheads.gap_s, launches.collectives * self._overheads.all_reduce_s
+
+    def _eager_launches(self, steps: StepColumns[Value], launches: Launches[Value]) -> Value:
+        overheads = self._overheads
+        launches_s = launches.kernels * overheads.launch_s + launches.attention_calls * overheads.attention_launch_s
+        return (1.0 - is_present(steps.graph_size)) * launches_s
+
+    def _host_times(self, steps: StepColumns[float]) -> tuple[float, ...]:
+        """Of `_HOST_WORK` but the launches."""
+        host = self._host
+        return (
+            *self._steady_host_times(steps),
+            steps.num_admitted * host.admission_s,
+            steps.num_new_blocks * host.block_s,
+            steps.num_released * host.release_s,
+        )
+
+    def _steady_host_times(self, steps: StepColumns[Value]) -> tuple[Value, float, Value, Value]:
+        host = self._host
+        return (
+            is_present(steps.graph_size) * self._overheads.graph_launch_s,
+            host.step_s,
+            (steps.num_prefill_seqs + steps.num_decode_seqs) * host.row_s,
+            steps.num_prefill_tokens * host.prefill_token_s,
+        )
 
     def _steady_times(self, steps: StepColumns[Value]) -> _SteadyTimes[Value]:
         if isinstance(steps.graph_size, float):
@@ -147,21 +166,11 @@ class RooflineModel:
         return self._count_steady_times(steps)
 
     def _count_steady_times(self, steps: StepColumns[Value]) -> _SteadyTimes[Value]:
-        launches, overheads = self._work.launches(steps), self._overheads
-        times = tuple(map(_operation_time, self._work.amounts(steps), self._rates))
-        latencies = (launches.kernels * overheads.gap_s, launches.collectives * overheads.all_reduce_s)
-        launches_s = launches.kernels * overheads.launch_s + launches.attention_calls * overheads.attention_launch_s
-        has_graph = is_present(steps.graph_size)
+        launches, times = self._work.launches(steps), self._operation_times(steps)
+        steady = times[:_PREFILL_ATTENTION] + times[_DECODE_ATTENTION + 1 :] + self._latencies(launches)
+        graph_s, step_s, rows_s, tokens_s = self._steady_host_times(steps)
         return _SteadyTimes(
-            before_attention=times[:_PREFILL_ATTENTION],
-            after_attention=times[_DECODE_ATTENTION + 1 :] + latencies,
-            eager_launches_s=(1.0 - has_graph) * launches_s,
-            host=(
-                has_graph * overheads.graph_launch_s,
-                self._host.step_s,
-                (steps.num_prefill_seqs + steps.num_decode_seqs) * self._host.row_s,
-                steps.num_prefill_tokens * self._host.prefill_token_s,
-            ),
+            reduce(add, steady), self._eager_launches(steps, launches), graph_s + step_s + rows_s + tokens_s
         )
 
     def _operation_terms(self, steps: StepColumns[float], times: Sequence[float]) -> Iterator[Term]:

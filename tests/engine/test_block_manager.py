@@ -134,7 +134,7 @@ def test_block_freed_more_often_than_taken_is_caught() -> None:  # vllm#42571
     assert manager.num_free == 4
 
     seq.block_table = twice
-    with pytest.raises(AssertionError, match="a block is freed more often than taken"):
+    with pytest.raises(AssertionError, match="is free already"):
         manager.release(seq)
 
 

@@ -126,11 +126,14 @@ class BlockManagerMachine(RuleBasedStateMachine):
 
     @invariant()
     def ref_counts_are_equal(self) -> None:
-        assert self.manager._num_holders == [self.model.num_holders(i) for i in range(self.manager.num_blocks)]
+        counts = [(self.manager.num_holders(i), self.model.num_holders(i)) for i in range(self.manager.num_blocks)]
+        assert all(ours == theirs for ours, theirs in counts)
 
     @invariant()
     def the_same_blocks_carry_keys(self) -> None:
-        assert {i for i, key in enumerate(self.manager._key) if key is not None} == self.model.keyed
+        assert {
+            i for i in range(self.manager.num_blocks) if self.manager._index.key_of(i) is not None
+        } == self.model.keyed
 
     @invariant()
     def the_same_blocks_are_found_under_one_key(self) -> None:

@@ -3,7 +3,7 @@ from engine.key_index import KeyIndex
 
 def _with_three_copies() -> KeyIndex:
     """Key 7 in blocks 5, 3 and 4, in that order."""
-    index = KeyIndex(keep_duplicates=True)
+    index = KeyIndex(9, keep_duplicates=True)
     index.add([7, 8], [5, 6])
     index.add([7, 7], [3, 4])
     return index
@@ -15,7 +15,7 @@ def test_oldest_block_is_found_while_it_lives_when_duplicates_are_kept() -> None
     found = []
     for block in (5, 3, 4):
         found.append(index.find(7))
-        index.discard([7], [block])
+        index.forget([block])
 
     assert found == [5, 3, 4]
     assert index.find(7) is None
@@ -26,17 +26,17 @@ def test_oldest_block_is_found_while_it_lives_when_duplicates_are_kept() -> None
 def test_duplicate_that_goes_first_leaves_the_oldest() -> None:
     index = _with_three_copies()
 
-    index.discard([7], [3])
+    index.forget([3])
 
     assert index.items() == [(7, [5, 4]), (8, [6])]
-    index.discard([7], [5])
+    index.forget([5])
     assert index.items() == [(7, [4]), (8, [6])]
 
 
 def test_key_starts_anew_when_all_its_blocks_have_gone() -> None:
     index = _with_three_copies()
     for block in (4, 5, 3):
-        index.discard([7], [block])
+        index.forget([block])
 
     index.add([7], [1])
 
@@ -44,23 +44,25 @@ def test_key_starts_anew_when_all_its_blocks_have_gone() -> None:
 
 
 def test_newest_block_replaces_the_others_when_duplicates_are_not_kept() -> None:
-    index = KeyIndex(keep_duplicates=False)
+    index = KeyIndex(9, keep_duplicates=False)
     index.add([7, 8], [5, 6])
     index.add([7], [3])
     assert index.items() == [(7, [3]), (8, [6])]
 
-    index.discard([7], [5])  # no longer what the key finds
+    index.forget([5])  # no longer what the key finds
     assert index.find(7) == 3
-    index.discard([7], [3])
+    index.forget([3])
     assert index.find(7) is None
 
 
-def test_discarding_a_replaced_block_has_no_effect() -> None:
-    index = KeyIndex(keep_duplicates=False)
-    index.add([7], [5])
+def test_block_carries_its_key_until_it_is_forgotten() -> None:
+    index = KeyIndex(9, keep_duplicates=False)
+    index.add([7, 8], [5, 6])
+    index.add([7], [3])
 
-    index.discard([8], [5])
-    index.discard([7], [6])
-
-    assert index.items() == [(7, [5])]
-    assert len(index) == 1
+    assert [index.key_of(block_id) for block_id in (3, 4, 5, 6)] == [7, None, 7, 8]
+    index.forget([4, 5])
+    index.forget([4, 5])
+    assert [index.key_of(block_id) for block_id in (3, 4, 5, 6)] == [7, None, None, 8]
+    assert index.items() == [(7, [3]), (8, [6])]
+    assert len(index) == 2

@@ -27,7 +27,8 @@ def free_blocks(scheduler: Scheduler) -> list[int]:
 
 def num_holders(scheduler: Scheduler) -> list[int]:
     """The count that the block manager keeps for each block."""
-    return list(scheduler.block_manager._num_holders)
+    manager = scheduler.block_manager
+    return [manager.num_holders(block_id) for block_id in range(manager.num_blocks)]
 
 
 def tables_with(scheduler: Scheduler) -> Counter[int]:
@@ -37,7 +38,8 @@ def tables_with(scheduler: Scheduler) -> Counter[int]:
 
 def key_of_blocks(scheduler: Scheduler) -> list[int | None]:
     """The key that each block carries."""
-    return list(scheduler.block_manager._key)
+    manager = scheduler.block_manager
+    return [manager._index.key_of(block_id) for block_id in range(manager.num_blocks)]
 
 
 def findable(scheduler: Scheduler) -> list[tuple[int, list[int]]]:
