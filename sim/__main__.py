@@ -3,6 +3,7 @@
 import typer
 
 from sim.explain_command import explain
+from sim.profile_command import profile
 from sim.replay_command import replay
 
 app = typer.Typer(
@@ -14,6 +15,7 @@ app = typer.Typer(
 )
 app.command()(replay)
 app.command()(explain)
+app.command()(profile)
 
 
 def main() -> None:

@@ -1,12 +1,10 @@
 """Replays a trace: from settings to a run directory."""
 
 import contextlib
-import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -26,6 +24,7 @@ from sim.prompt_maker import PromptMaker
 from sim.recorder import Recorder
 from sim.replay_settings import ReplaySettings
 from sim.replica import Replica
+from sim.versions import versions
 from traces import Trace, read_trace, write_trace
 
 OnProgress = Callable[[int, float], None]
@@ -151,14 +150,6 @@ def meta_of(trace: Trace, parts: Parts) -> dict[str, Any]:
         "warmup_s": settings.warmup_s,
         "seed": settings.seed,
         "hardware": parts.engine.hardware,
-        "versions": _versions(),
+        "versions": versions(),
         "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def _versions() -> dict[str, str]:
-    versions = {"python": platform.python_version()}
-    for name in ("twinserve", "simpy", "numpy", "xxhash", "torch", "triton", "flash-attn", "flash-attn-4"):
-        with contextlib.suppress(PackageNotFoundError):
-            versions[name] = version(name)
-    return versions

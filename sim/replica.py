@@ -6,7 +6,7 @@ from typing import Any
 import simpy
 
 from engine import Backend, BackendError, Batch, Ended, RequestError, Scheduler, StepResult
-from sim.arrivals import Arrivals
+from sim.arrival_source import ArrivalSource
 from sim.interrupt import Interrupt
 from sim.pace import Pace
 from sim.prompt_maker import PromptMaker
@@ -26,7 +26,7 @@ class Replica:
     def __init__(
         self,
         pace: Pace,
-        arrivals: Arrivals,
+        arrivals: ArrivalSource,
         prompts: PromptMaker,
         scheduler: Scheduler,
         backend: Backend,
