@@ -91,7 +91,9 @@ def take_profile(parts: "Parts", max_seconds: float) -> "Profile":
     interrupt = Interrupt()
     loads = plan(Bounds(parts.limits, parts.engine.backend.num_blocks, parts.engine.graph_sizes))
     with interrupt.listening():
-        swept = sweep(parts, loads, max_seconds, interrupt, lambda number: _tell(number, len(loads), loads[number].name))
+        swept = sweep(
+            parts, loads, max_seconds, interrupt, lambda number: _tell(number, len(loads), loads[number].name)
+        )
     return Profile(swept.columns, profile_meta(parts, loads, swept, spreads(swept.columns), max_seconds))
 
 

@@ -36,7 +36,9 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What one stretch consists of. Steps count from its beginning:
+    """What one stretch consists of.
+
+    Steps count from its beginning:
 
         step         0       1      2      3 ...
         standing     set up  decode ................ until each has its outputs

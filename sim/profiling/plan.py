@@ -42,7 +42,9 @@ def _round(bounds: Bounds, number: int, seed: int = 0) -> Iterator[Load]:
     sizes = (*FINE, *FINE_LARGE)
     prefills = [prefill(bounds, sizes if cached <= 4096 else COARSE, cached, 2) for cached in _CACHED[number]]
     mixes = [mixed(bounds, min(rows, limits.max_num_seqs - 1), context, COARSE, 2) for rows, context in _MIXED[number]]
-    mixes.append(mixed(bounds, min(8, limits.max_num_seqs - 1), 512, COARSE, 2, num_cached=(1024, 4096, 16_384)[number]))
+    mixes.append(
+        mixed(bounds, min(8, limits.max_num_seqs - 1), 512, COARSE, 2, num_cached=(1024, 4096, 16_384)[number])
+    )
     yield from filter(None, (*decodes, *prefills, *mixes))
     yield together(bounds, ((512, 2048, 8192), (256, 1024, 4096), (128, 3000, 6000))[number], (2, 4, 8, 16, 32), 2)
     if number == 0:

@@ -1,6 +1,7 @@
 """A profile as a file: Parquet, a row a step, with everything else as JSON in the file's metadata."""
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,5 +81,5 @@ def read_profile(path: Path) -> Profile:
 
 def _values(column: NDArray[np.float64], field: "pa.Field[Any]") -> list[Any]:
     if not pa.types.is_integer(field.type):
-        return column.tolist()
-    return [None if value != value else int(value) for value in column.tolist()]  # noqa: PLR0124  # NaN
+        return list(column.tolist())
+    return [None if math.isnan(value) else int(value) for value in column.tolist()]

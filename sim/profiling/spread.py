@@ -59,7 +59,7 @@ def spreads(columns: Mapping[str, NDArray[np.float64]]) -> list[Spread]:
     order = np.argsort(of_step.reshape(-1), kind="stable")
     members = np.split(order, np.cumsum(counts)[:-1])
     return [
-        Spread(*case.tolist(), len(rows), *_statistics(durations_s[rows]), *_statistics(devices_s[rows]))
+        Spread._make([*case.tolist(), len(rows), *_statistics(durations_s[rows]), *_statistics(devices_s[rows])])
         for case, rows in zip(unique, members, strict=True)
         if len(rows) > 1
     ]
