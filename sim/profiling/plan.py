@@ -45,9 +45,11 @@ def _round(bounds: Bounds, number: int, seed: int = 0) -> Iterator[Load]:
     mixes.append(
         mixed(bounds, min(8, limits.max_num_seqs - 1), 512, COARSE, 2, num_cached=(1024, 4096, 16_384)[number])
     )
-    yield from filter(None, (*decodes, *prefills, *mixes))
-    yield together(bounds, ((512, 2048, 8192), (256, 1024, 4096), (128, 3000, 6000))[number], (2, 4, 8, 16, 32), 2)
+    totals = ((512, 2048, 8192), (256, 1024, 4096), (128, 3000, 6000))[number]
+    several = together(bounds, totals, (2, 4, 8, 16, 32), 2)
+    yield from filter(None, (*decodes, *prefills, *mixes, several))
     if number == 0:
         yield from skewed_loads(bounds, num_steps=12)
     for position, rows in enumerate(_TRAFFIC[number]):
-        yield traffic(bounds, min(rows, limits.max_num_seqs), 80, seed + 10 * number + position)
+        load = traffic(bounds, min(rows, limits.max_num_seqs), 80, seed + 10 * number + position)
+        yield from filter(None, [load])

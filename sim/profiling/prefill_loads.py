@@ -21,8 +21,8 @@ def prefill(bounds: Bounds, sizes: Sequence[int], num_cached: int, repeats: int)
     return Load(f"prompts behind {num_cached} cached", "prefill", (), arrivals, num_cached, num_warm_up=0)
 
 
-def together(bounds: Bounds, totals: Sequence[int], counts: Sequence[int], repeats: int) -> Load:
-    """Several prompts in one step, by tokens of all and number of prompts."""
+def together(bounds: Bounds, totals: Sequence[int], counts: Sequence[int], repeats: int) -> Load | None:
+    """Several prompts in one step, by tokens of all and number of prompts; None if none fit."""
     limits = bounds.limits
     most = min(limits.max_num_batched_tokens, bounds.num_pool_tokens // 3)
     arrivals = [
@@ -31,6 +31,8 @@ def together(bounds: Bounds, totals: Sequence[int], counts: Sequence[int], repea
         for count in counts
         if total <= most and count <= limits.max_num_seqs and 2 <= total // count < limits.max_model_len - 1
     ]
+    if not arrivals:
+        return None
     return Load("several prompts", "prefill", (), tuple(arrivals * repeats), num_warm_up=0)
 
 
@@ -44,17 +46,20 @@ def mixed(
     num_cached: int = 0,
     family: Family = "mixed",
 ) -> Load | None:
-    """A prompt at every second step beside rows that decode; None if they do not fit."""
+    """A prompt at every second step beside rows that decode; None if they do not fit.
+
+    The contexts are shorter than asked for where sequences cannot be so long.
+    """
     num_cached = bounds.whole_blocks(num_cached)
     fitting = _fitting(bounds, sizes, num_cached, num_rows)
     arrivals: list[tuple[Chunk, ...]] = [()] * 3
     for size in fitting * repeats:
         arrivals += [(Chunk(size, num_cached),), ()]
-    num_steps = len(arrivals)
-    standing = standing_rows(bounds, num_rows, context, num_steps)
-    is_long = context + bounds.limits.block_size + num_steps >= bounds.limits.max_model_len
-    if not fitting or num_rows >= bounds.limits.max_num_seqs or is_long:
+    num_steps, limits = len(arrivals), bounds.limits
+    context = min(context, limits.max_model_len - limits.block_size - num_steps - 1)
+    if not fitting or num_rows >= limits.max_num_seqs or context < 1:
         return None
+    standing = standing_rows(bounds, num_rows, context, num_steps)
     if not bounds.fits(standing, num_cached + 2 * fitting[-1]):
         return None
     name = f"{num_rows} decode at {context}, a prompt behind {num_cached} cached"

@@ -11,8 +11,8 @@ from analysis.rows import EventRow, RequestRow, StepRow
 class StepSink:
     """Satisfies `sim.recorder.Rows`; keeps steps, and of requests only why some failed.
 
-    Nothing is written while the sweep runs: the step in which a real run happens to write its tables takes longer, which
-    says nothing about its shape.
+    Nothing is written while the sweep runs: the step in which a real run happens to write its tables takes longer,
+    which says nothing about its shape.
 
     Attributes:
         failures: reasons of requests that did not finish.

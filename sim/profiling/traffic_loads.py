@@ -6,7 +6,7 @@ from sim.profiling.bounds import Bounds
 from sim.profiling.load import Chunk, Load, Standing
 
 
-def traffic(bounds: Bounds, num_rows: int, num_steps: int, seed: int) -> Load:
+def traffic(bounds: Bounds, num_rows: int, num_steps: int, seed: int) -> Load | None:
     """About `num_rows` rows that decode, prompts that come at some steps and go on decoding, others that end.
 
     Lengths are lognormal. What a step may hold is never exceeded: a prompt that would do so does not come.
@@ -16,6 +16,9 @@ def traffic(bounds: Bounds, num_rows: int, num_steps: int, seed: int) -> Load:
         num_rows: rows to begin with, if they fit.
         num_steps: steps at which prompts may come.
         seed: of all draws.
+
+    Returns:
+        The load; None if nothing fits.
     """
     random, limits = Random(seed), bounds.limits
     median = min(random.choice((200, 600, 1500, 4000)), limits.max_model_len // 3)
@@ -38,6 +41,8 @@ def traffic(bounds: Bounds, num_rows: int, num_steps: int, seed: int) -> Load:
             num_running, budget = num_running + 1, budget - size
             num_left -= bounds.whole_blocks(size + outputs)
         arrivals.append(tuple(chunks))
+    if not ends:
+        return None
     return Load(f"traffic about {num_rows} rows of {median}, seed {seed}", "traffic", tuple(standing), tuple(arrivals))
 
 
