@@ -39,7 +39,7 @@ class ForwardInputs:
         max_query: most query tokens of one chunk; 0 without chunks.
         max_context: largest context of one chunk; 0 without chunks.
         logits_rows: int64 [S], rows of N in the order in which logits are wanted; None = all N rows, in order.
-        is_split_on_device: whether context lengths alone tell decode rows from others; chunk starts then count from row 0.
+        is_split_on_device: whether context lengths alone tell decode rows from others; chunk starts count from row 0.
     """
 
     token_ids: torch.Tensor
