@@ -55,8 +55,10 @@ class MixedBuffers:
         ]
         self._buffer = PackedBuffer(sum(spec.num_bytes for spec in specs), device)
         self._fields = self._buffer.lay_out(specs)
-        tables = torch.zeros((num_tables, width), dtype=torch.int32, device=device)
-        self._decode_tables, self._chunk_tables = tables[:max_decodes], tables[max_decodes:]
+        # Apart, so that both begin where kernels like memory to begin.
+        self._decode_tables, self._chunk_tables = [
+            torch.zeros((num_rows, width), dtype=torch.int32, device=device) for num_rows in (max_decodes, MAX_CHUNKS)
+        ]
         self._fields["slots"].host[:] = -1
         self._buffer.upload(self._buffer.num_bytes)
 
