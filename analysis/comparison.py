@@ -13,7 +13,7 @@ from analysis.summary import summarise
 STATISTICS = ("mean", "p50", "p90", "p95", "p99")
 LATENCIES = ("ttft", "tpot", "itl", "e2el", "queue")
 TOTALS = ("completed", "failed", "request_throughput", "output_throughput", "total_token_throughput", "num_preemptions")
-COMPARED_META = ("num_kv_blocks", "graph_sizes", "seed", "hardware", "versions")
+COMPARED_META = ("num_kv_blocks", "graph_sizes", "mixed_graph_sizes", "seed", "hardware", "versions")
 _SHAPE = STEPS.names[STEPS.names.index("num_prefill_tokens") : STEPS.names.index("num_waiting")]
 
 

@@ -23,6 +23,7 @@ def open_engine(
     device: str,
     attention: str = "auto",
     num_blocks: int | None = None,
+    graphs: bool = True,
 ) -> "tuple[LLM, Qwen3Backend]":
     """The engine and its backend; closing the engine closes both.
 
@@ -36,6 +37,7 @@ def open_engine(
         device: "cuda" or "cpu".
         attention: a name; "auto" chooses.
         num_blocks: KV blocks; None = as many as fit.
+        graphs: whether steps run in CUDA graphs.
 
     Raises:
         ModelError: it cannot run here.
@@ -52,6 +54,7 @@ def open_engine(
         max_num_batched_tokens=max_num_batched_tokens,
         max_model_len=max_model_len,
         attention=attention,
+        graphs=graphs,
     )
     notice = backend.notices[0]
     if device != "cpu" and attention == "auto" and notice.startswith("Attention torch"):

@@ -12,7 +12,7 @@ class StepResult:
         token_ids: one for each sampling row, in batch order; that of a failed row is ignored.
         duration_s: time from one step to the next that a backend predicts, host included, in seconds.
         device_s: time that the device was busy, in seconds; at most `duration_s`.
-        graph_size: rows of the captured graph that ran (the batch padded up), or None if it ran eager.
+        graph_size: tokens of the captured graph that ran (the batch padded up), or None if it ran eager.
         failed: sentence for each row that failed; the other rows are good.
     """
 

@@ -23,20 +23,25 @@ def explain(
         int | None,
         typer.Option(help="Tokens that the last token of a chunk attends to. [the chunk]", show_default=False),
     ] = None,
-    eager: Annotated[bool, typer.Option(help="Run a decode step without a CUDA graph.")] = False,
+    eager: Annotated[bool, typer.Option(help="Run the step without a CUDA graph.")] = False,
 ) -> None:
     """Show each term of the roofline cost model for one step."""
     with clean_exit():
-        from backends.graph_sizes import graph_for_rows, graph_sizes
-        from backends.simulated import RooflineModel, load_gpu_sheet, load_model_sheet
+        from backends.graph_sizes import graph_sizes, mixed_graph_sizes
+        from backends.graph_table import GraphTable
+        from backends.simulated import ModelShard, RooflineModel, load_gpu_sheet, load_model_sheet
         from sim.replay_settings import ReplaySettings
 
         context = prefill_tokens if prefill_context is None else prefill_context
         shape = _shape(decode_seqs, decode_context, prefill_seqs, prefill_tokens, context)
+        sheet, usual = load_model_sheet(model), ReplaySettings()
         # The sizes that a replay captures, so that the same step is padded alike.
-        sizes = graph_sizes(max(decode_seqs, ReplaySettings().max_num_seqs))
-        size = None if eager or prefill_seqs else graph_for_rows(sizes)[decode_seqs]
-        terms = RooflineModel(load_model_sheet(model), load_gpu_sheet(gpu), tp).explain(shape, size)
+        graphs = GraphTable(
+            graph_sizes(max(decode_seqs, usual.max_num_seqs)),
+            mixed_graph_sizes(usual.max_num_batched_tokens, ModelShard(sheet, tp).layer_weights),
+        )
+        size = None if eager else graphs.size_for(shape)
+        terms = RooflineModel(sheet, load_gpu_sheet(gpu), tp).explain(shape, size)
         _print(terms, f"{model} on {tp} x {gpu}, uncalibrated", size)
 
 
@@ -75,7 +80,7 @@ def _print(terms: "tuple[Term, ...]", title: str, graph_size: int | None) -> Non
     from rich.table import Table
 
     total_s = sum(term.time_s for term in terms)
-    table = Table(title=f"{title}: {'eager' if graph_size is None else f'graph of {graph_size} rows'}")
+    table = Table(title=f"{title}: {'eager' if graph_size is None else f'graph of {graph_size} tokens'}")
     for name in ("term", "count", "GFLOP", "MB", "us", "%", "limited by"):
         table.add_column(name, justify="left" if name in ("term", "limited by") else "right")
     for term in terms:

@@ -19,7 +19,8 @@ class Engine:
         backend: what executes.
         step_clock: how long its steps last.
         max_model_len: longest sequence that its model knows.
-        graph_sizes: batch sizes of captured graphs.
+        graph_sizes: batch sizes of captured decode steps.
+        mixed_graph_sizes: tokens of captured steps with chunks.
         hardware: what runs or is modelled, for the record.
         notices: sentences for the user about how it runs.
         tokenizer: of its model, if it has one.
@@ -31,6 +32,7 @@ class Engine:
     max_model_len: int
     graph_sizes: tuple[int, ...]
     hardware: dict[str, Any]
+    mixed_graph_sizes: tuple[int, ...] = ()
     notices: tuple[str, ...] = ()
     tokenizer: Tokenizer | None = None
     check_finished: Callable[[], None] = lambda: None

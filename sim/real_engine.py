@@ -29,6 +29,7 @@ def make_real_engine(settings: ReplaySettings) -> Engine:
         step_clock=MeasuredClock(),
         max_model_len=backend.settings.max_model_len,
         graph_sizes=backend.graph_sizes,
+        mixed_graph_sizes=backend.mixed_graph_sizes,
         hardware=backend.hardware,
         notices=notices,
         tokenizer=tokenizer,
@@ -66,6 +67,7 @@ def _options(settings: ReplaySettings) -> dict[str, Any]:
         "attention": settings.attention or "auto",
         "graphs": settings.cuda_graphs is not False,
         "graph_sizes": settings.graph_sizes,
+        "mixed_graph_sizes": settings.mixed_graph_sizes,
         "replay": not settings.free_run,
         "seed": settings.seed,
     }

@@ -135,6 +135,7 @@ def meta_of(trace: Trace, parts: Parts) -> dict[str, Any]:
     return {
         "num_kv_blocks": parts.engine.backend.num_blocks,
         "graph_sizes": parts.engine.graph_sizes,
+        "mixed_graph_sizes": parts.engine.mixed_graph_sizes,
         "settings": asdict(settings),
         "trace": {
             "name": trace.name,

@@ -31,7 +31,7 @@ def replay(
     dtype: Annotated[str | None, _option("With gpu: bfloat16, float16 or float32. [the model's]")] = None,
     attention: Annotated[str | None, _option("With gpu: kernels, by name. [by block size and hardware]")] = None,
     cuda_graphs: Annotated[
-        bool | None, _option("With gpu: capture decode steps. [on]", "--cuda-graphs/--no-cuda-graphs")
+        bool | None, _option("With gpu: capture steps. [on]", "--cuda-graphs/--no-cuda-graphs")
     ] = None,
     free_run: Annotated[
         bool | None, _option("With gpu: keep the model's own samples. [off]", "--free-run/--no-free-run")

@@ -25,7 +25,7 @@ class ReplaySettings:
         load_format: "auto" (None means that) reads weights, "dummy" draws random ones of the same shapes.
         dtype: of weights and cache in place of the model's own.
         attention: kernels by name; None lets block size and hardware choose.
-        cuda_graphs: whether decode steps run as captured graphs; None means yes where that can be.
+        cuda_graphs: whether steps run as captured graphs; None means yes where that can be.
         free_run: return the model's own samples and keep them, instead of the tokens of a replay; None means no.
         tp: tensor-parallel degree.
         policy: "vllm", "nano-vllm", or FILE.py:Name.
@@ -43,7 +43,8 @@ class ReplaySettings:
         max_num_seqs: most running sequences (nano-vllm: most in a batch).
         max_num_batched_tokens: token budget of a step.
         max_model_len: length at which a sequence ends; None takes the model's.
-        graph_sizes: batch sizes of captured CUDA graphs; None takes the usual ones, empty runs all steps eager.
+        graph_sizes: batch sizes of captured decode steps; None takes the usual ones, empty runs all steps eager.
+        mixed_graph_sizes: tokens of captured steps with prompts; None takes the usual ones, empty runs these eager.
         seed: tells unique contents of runs apart.
         pace: "virtual" lets the clock jump, "wall" lets it wait; None means virtual, or for backend gpu wall.
         warmup_s: seconds after the first arrival that the steady-state window leaves out; None for no such window.
@@ -84,6 +85,7 @@ class ReplaySettings:
     max_num_batched_tokens: int = 8192
     max_model_len: int | None = None
     graph_sizes: tuple[int, ...] | None = None
+    mixed_graph_sizes: tuple[int, ...] | None = None
     seed: int = 0
     pace: Literal["virtual", "wall"] | None = None
     warmup_s: float | None = None

@@ -74,6 +74,8 @@ def _of_run(path: Path) -> dict[str, Any]:
     values["num_blocks"] = meta["num_kv_blocks"]
     if meta.get("graph_sizes") is not None:
         values["graph_sizes"] = meta["graph_sizes"]
+        # A run that says nothing of steps with prompts has run them eager.
+        values["mixed_graph_sizes"] = meta.get("mixed_graph_sizes", [])
     # Checked here too, so that a message names the file.
     ReplaySettings.of(values, str(path / "meta.json"))
     return values

@@ -6,10 +6,12 @@ import numpy as np
 
 from analysis.run import load
 from backends.cost_model import StepColumns, StepTimes
-from backends.graph_sizes import graph_sizes
+from backends.graph_sizes import graph_sizes, mixed_graph_sizes
+from backends.graph_table import GraphTable
 from backends.recorded import RecordedCostModel
 from backends.simulated import (
     GpuSheet,
+    ModelShard,
     ModelSheet,
     RooflineModel,
     SimulatedBackend,
@@ -32,24 +34,36 @@ def make_simulated_engine(settings: ReplaySettings) -> Engine:
         SettingError: settings are out of range or do not fit each other.
     """
     model, gpu = load_model_sheet(settings.model), load_gpu_sheet(settings.gpu or "H200")
-    # No more rows decode than there are tokens for, whatever else "no limit" on sequences is written as.
-    max_rows = min(settings.max_num_seqs, settings.max_num_batched_tokens)
-    sizes = graph_sizes(max_rows) if settings.graph_sizes is None else settings.graph_sizes
+    graphs = _graphs(settings, model)
     recorded = _recorded(settings)
     backend = SimulatedBackend(
         recorded or RooflineModel(model, gpu, settings.tp),
         num_blocks=_num_blocks(settings, model, gpu) if settings.num_blocks is None else settings.num_blocks,
-        graph_sizes=sizes,
+        graph_sizes=graphs.sizes,
+        mixed_graph_sizes=graphs.mixed_sizes,
         vocab_size=model.vocab_size,
     )
     return Engine(
         backend=backend,
         step_clock=PredictedClock(),
         max_model_len=model.max_model_len,
-        graph_sizes=sizes,
+        graph_sizes=graphs.sizes,
+        mixed_graph_sizes=graphs.mixed_sizes,
         check_finished=recorded.check_finished if recorded else lambda: None,
         hardware={"kind": "simulated", "model": model.name, "gpu": gpu.name, "num_gpus": settings.tp},
     )
+
+
+def _graphs(settings: ReplaySettings, model: ModelSheet) -> GraphTable:
+    """What a real engine of these limits captures."""
+    # No more rows decode than there are tokens for, whatever else "no limit" on sequences is written as.
+    max_tokens = settings.max_num_batched_tokens
+    usual = (
+        graph_sizes(min(settings.max_num_seqs, max_tokens)),
+        mixed_graph_sizes(max_tokens, ModelShard(model, settings.tp).layer_weights),
+    )
+    chosen = (settings.graph_sizes, settings.mixed_graph_sizes)
+    return GraphTable(*[mine if other is None else other for mine, other in zip(usual, chosen, strict=True)])
 
 
 def _num_blocks(settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> int:

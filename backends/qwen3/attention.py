@@ -40,6 +40,16 @@ class AttentionKernels(Protocol):
         """Short name, as in `--attention`."""
         ...
 
+    @property
+    def is_split_by_width(self) -> bool:
+        """Whether the decode kernel splits contexts by the width of the block table, see `TableWidths`."""
+        ...
+
+    @property
+    def can_capture_chunks(self) -> bool:
+        """Whether the chunk kernel can be captured: it reads nothing of the device on the host."""
+        ...
+
     def decode(
         self,
         query: torch.Tensor,
@@ -65,7 +75,10 @@ class AttentionKernels(Protocol):
     def chunks(
         self, query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, inputs: ForwardInputs
     ) -> torch.Tensor:
-        """Rows of the chunks in `inputs`: [T, num_heads, head_dim] -> the same shape."""
+        """Rows of the chunks in `inputs`: [T, num_heads, head_dim] -> the same shape.
+
+        Rows of no chunk, before the first start or after the last, come out as anything.
+        """
         ...
 
 
@@ -81,12 +94,16 @@ class PagedAttention:
         self._decode = decode
         self._chunks = chunks or decode
         self.name = decode.name if chunks is None else f"{decode.name}+{chunks.name}"
+        self.is_split_by_width = decode.is_split_by_width
+        self.can_capture_chunks = self._chunks.can_capture_chunks
 
     def __call__(
         self, query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, inputs: ForwardInputs
     ) -> torch.Tensor:
         """Attend; see `Attention`."""
         num_decodes = inputs.num_decodes
+        if inputs.is_split_on_device:
+            return self._attend_split_on_device(query, keys, values, inputs)
         if num_decodes == query.shape[0]:
             return self._attend_decodes(query, keys, values, inputs)
         if num_decodes == 0:
@@ -99,3 +116,14 @@ class PagedAttention:
     ) -> torch.Tensor:
         tables, lens = inputs.decode_block_tables, inputs.decode_context_lens
         return self._decode.decode(query, keys, values, tables, lens)
+
+    def _attend_split_on_device(
+        self, query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, inputs: ForwardInputs
+    ) -> torch.Tensor:
+        """Both kernels on all rows that may be theirs; what a row gets of the wrong one is dropped, NaN or not."""
+        out = self._chunks.chunks(query, keys, values, inputs)
+        first = out[: inputs.num_decodes]
+        decoded = self._attend_decodes(query[: inputs.num_decodes], keys, values, inputs)
+        is_decode = (inputs.decode_context_lens > 0)[:, None, None]
+        torch.where(is_decode, decoded, first, out=first)
+        return out

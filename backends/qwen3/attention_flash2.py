@@ -16,6 +16,8 @@ class Flash2Kernels:
     """
 
     name = "flash2"
+    is_split_by_width = True
+    can_capture_chunks = True
 
     def __init__(self, varlen: Callable[..., torch.Tensor], with_kvcache: Callable[..., torch.Tensor]) -> None:
         self._varlen = varlen

@@ -15,6 +15,8 @@ class Flash4Kernels:
     """
 
     name = "flash4"
+    is_split_by_width = False  # on Hopper it never splits
+    can_capture_chunks = True
 
     def __init__(self, varlen: Callable[..., tuple[torch.Tensor, torch.Tensor | None]]) -> None:
         self._varlen = varlen

@@ -12,6 +12,8 @@ class TorchKernels:
     """
 
     name = "torch"
+    is_split_by_width = False
+    can_capture_chunks = False
 
     def decode(
         self,
@@ -36,13 +38,12 @@ class TorchKernels:
     def chunks(
         self, query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, inputs: ForwardInputs
     ) -> torch.Tensor:
-        """One chunk after the other."""
+        """One chunk after the other; zeros in rows of no chunk."""
         starts, lens = inputs.chunk_query_starts.tolist(), inputs.chunk_context_lens.tolist()
-        parts = [
-            _attend_chunk(query[start:end], keys, values, table, context)
-            for start, end, table, context in zip(starts[:-1], starts[1:], inputs.chunk_block_tables, lens, strict=True)
-        ]
-        return torch.cat(parts)
+        out = torch.zeros_like(query)
+        for start, end, table, context in zip(starts[:-1], starts[1:], inputs.chunk_block_tables, lens, strict=True):
+            out[start:end] = _attend_chunk(query[start:end], keys, values, table, context)
+        return out
 
 
 def _attend_chunk(

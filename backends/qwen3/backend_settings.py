@@ -22,6 +22,7 @@ class BackendSettings:
         max_model_len: most tokens of a sequence, outputs included.
         attention: name of the attention; None = chosen by block size and hardware.
         graph_sizes: decode batch sizes to capture as CUDA graphs; none = all steps eager.
+        mixed_graph_sizes: numbers of tokens to capture for steps with chunks; none = all such steps eager.
         seed: of random weights, and of the samples of requests without a seed of their own.
 
     Raises:
@@ -38,6 +39,7 @@ class BackendSettings:
     max_model_len: int
     attention: str | None
     graph_sizes: tuple[int, ...]
+    mixed_graph_sizes: tuple[int, ...]
     seed: int
 
     def __post_init__(self) -> None:
@@ -45,9 +47,10 @@ class BackendSettings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ModelError(f"{name} is {value}; it must be at least 1.")
-        for size in self.graph_sizes:
-            if size < 1:
-                raise ModelError(f"graph_sizes holds {size}; each must be at least 1.")
+        for name in ("graph_sizes", "mixed_graph_sizes"):
+            for size in getattr(self, name):
+                if size < 1:
+                    raise ModelError(f"{name} holds {size}; each must be at least 1.")
         if not 0 < self.memory_utilization <= 1:
             raise ModelError(f"memory_utilization is {self.memory_utilization}; it must be above 0 and at most 1.")
         if self.max_model_len > self.config.max_position_embeddings:

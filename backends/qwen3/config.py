@@ -94,6 +94,12 @@ class Qwen3Config:
         """Key/value heads that one of `num_ranks` ranks holds; at least one, replicated if need be."""
         return max(1, self.num_key_value_heads // num_ranks)
 
+    def layer_weights_on(self, num_ranks: int) -> int:
+        """Weights that the matrices of one layer have on one rank."""
+        heads, kv_heads = self.num_attention_heads // num_ranks, self.num_kv_heads_on(num_ranks)
+        attention = 2 * (heads + kv_heads) * self.head_dim
+        return self.hidden_size * max(1, attention + 3 * (self.intermediate_size // num_ranks))
+
     def kv_block_bytes(self, block_size: int, num_ranks: int) -> int:
         """Bytes that one KV block of `block_size` tokens takes on one rank, all layers, keys and values."""
         token_numbers = 2 * self.num_hidden_layers * self.num_kv_heads_on(num_ranks) * self.head_dim

@@ -10,6 +10,7 @@ from backends.qwen3.sampling_inputs import SamplingInputs
 from backends.qwen3.sampling_rows import SamplingRows
 from backends.qwen3.sequence_rows import SequenceRows
 from backends.qwen3.step_command import IntArray, StepCommand
+from backends.qwen3.table_widths import TableWidths
 
 
 class DecodeBuffers:
@@ -21,12 +22,16 @@ class DecodeBuffers:
     Args:
         rows: tokens and blocks of live sequences.
         max_rows: largest captured size.
-        width: blocks in a row of the captured block table; a longer sequence must run eager.
+        widths: of the captured block tables; a sequence longer than the full width must run eager.
         device: where the graphs run.
+
+    Attributes:
+        widths: as given.
     """
 
-    def __init__(self, rows: SequenceRows, *, max_rows: int, width: int, device: torch.device) -> None:
-        self.width = width
+    def __init__(self, rows: SequenceRows, *, max_rows: int, widths: TableWidths, device: torch.device) -> None:
+        self.widths = widths
+        width = widths.full
         self._rows = rows
         specs = [FieldSpec(name, dtype, (max_rows,)) for name, dtype in (*_ROW_FIELDS, *SAMPLING_FIELDS)]
         specs.append(FieldSpec("staged_tables", np.int32, (max_rows * width,)))
@@ -48,13 +53,13 @@ class DecodeBuffers:
         """Send one decode step.
 
         Args:
-            command: rows of one token each, no wider than `width`, already applied to the sequence rows.
+            command: rows of one token each, no longer than the full width, already applied to the sequence rows.
             size: captured size, at least the number of rows.
             sampling: how sequences are sampled; None on a rank that does not sample.
         """
         num_rows, width = command.num_rows, self.width_of(command)
         assert num_rows <= size, f"{num_rows} rows for a graph of {size}"
-        assert width <= self.width, f"{width} blocks for a graph of {self.width}"
+        assert width <= self.widths.full, f"{width} blocks for a graph of {self.widths.full}"
         self._pad_rows(num_rows, size)
         self._write_rows(command)
         if sampling is not None:
@@ -65,15 +70,18 @@ class DecodeBuffers:
         self._buffer.upload(staged.end - staged.host.nbytes + num_staged * staged.host.itemsize)
         self._block_tables[:num_rows, :width].copy_(staged.device[:num_staged].view(num_rows, width))
 
-    def forward_inputs(self, size: int) -> ForwardInputs:
-        """What the model reads in a step of `size` rows, padding included; the same memory at each call."""
+    def forward_inputs(self, size: int, width: int) -> ForwardInputs:
+        """What the model reads in a step of `size` rows, padding included, if no row has more than `width` blocks.
+
+        The same memory at each call; narrow tables are the left part of wide ones.
+        """
         fields = self._fields
         return ForwardInputs(
             token_ids=fields["token_ids"].device[:size],
             positions=fields["positions"].device[:size],
             slots=fields["slots"].device[:size],
             num_decodes=size,
-            decode_block_tables=self._block_tables[:size],
+            decode_block_tables=self._block_tables[:size, :width],
             decode_context_lens=fields["context_lens"].device[:size],
             chunk_query_starts=self._starts,
             chunk_key_starts=self._starts,

@@ -17,6 +17,14 @@ class ForwardInputs:
     written), context length 0 (nothing is read, attention yields zeros), block table entries any valid block id. Table
     entries past a row's context may be any valid block id too; they are never used.
 
+    A captured step with chunks does not know D when it is captured. There the decode kernel gets the first D rows all
+    the same, D being as many as there may be; those that are no decode rows in truth have context length 0, and what
+    the chunk kernel gives for them counts (`is_split_on_device`):
+
+        rows 0 .. N     | decode rows | chunk tokens           | padding |
+        decode kernel   | 5 7 9 3 ... | 0 0 0 0 |                          context lengths, D of them
+        chunk kernel                  | starts count from row 0 of N |
+
     Attributes:
         token_ids: int64 [N].
         positions: int64 [N], from 0.
@@ -31,6 +39,7 @@ class ForwardInputs:
         max_query: most query tokens of one chunk; 0 without chunks.
         max_context: largest context of one chunk; 0 without chunks.
         logits_rows: int64 [S], rows of N in the order in which logits are wanted; None = all N rows, in order.
+        is_split_on_device: whether context lengths alone tell decode rows from others; chunk starts count from row 0.
     """
 
     token_ids: torch.Tensor
@@ -46,6 +55,7 @@ class ForwardInputs:
     max_query: int
     max_context: int
     logits_rows: torch.Tensor | None = None
+    is_split_on_device: bool = False
 
     @property
     def num_tokens(self) -> int:

@@ -45,7 +45,7 @@ class Qwen3Model(nn.Module):
         )
         self._rotary = rotary_table(config.head_dim, config.rope_theta, config.max_position_embeddings, device)
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def forward(self, inputs: ForwardInputs, kv_cache: KVCache, attention: Attention) -> torch.Tensor:
         """One pass over all rows of a step; stores their keys and values.
 
@@ -62,7 +62,7 @@ class Qwen3Model(nn.Module):
             delta, residual = layer(delta, residual, inputs, self._rotary, keys, values, attention, kept_rows)
         return self._ops.add_rms_norm(delta, residual, self.norm.weight, self.norm.eps)
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """Scores of each token of the vocabulary.
 

@@ -1,12 +1,13 @@
 """What a user may say about how a model runs."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 import torch
 
-from backends.graph_sizes import graph_sizes
+from backends.graph_sizes import graph_sizes, mixed_graph_sizes
 from backends.qwen3.backend_settings import BackendSettings
 from backends.qwen3.config import DTYPES, Qwen3Config
 from backends.qwen3.errors import ModelError
@@ -26,8 +27,9 @@ class Options(TypedDict, total=False):
         max_num_batched_tokens: most tokens of a batch. 8192 by default.
         max_model_len: most tokens of a sequence; the model's positions by default.
         attention: a name, see `choose_attention`; "auto", the default, chooses.
-        graphs: whether decode steps run as CUDA graphs where there is a GPU. True by default.
-        graph_sizes: batch sizes to capture, in place of those of `backends.graph_sizes`.
+        graphs: whether steps run as CUDA graphs where there is a GPU. True by default.
+        graph_sizes: batch sizes of decode steps to capture, in place of those of `backends.graph_sizes`.
+        mixed_graph_sizes: tokens of steps with chunks to capture, likewise.
         replay: return the tokens of `ReplayTokens` in place of the samples. False by default.
         seed: of random weights, and of requests without a seed of their own. 0 by default.
     """
@@ -44,6 +46,7 @@ class Options(TypedDict, total=False):
     attention: str
     graphs: bool
     graph_sizes: tuple[int, ...] | None
+    mixed_graph_sizes: tuple[int, ...] | None
     replay: bool
     seed: int
 
@@ -57,8 +60,9 @@ def settings_of(config: Qwen3Config, folder: Path | None, options: Options) -> B
     unknown = sorted(set(options) - set(Options.__annotations__))
     if unknown:
         raise ModelError(f"Unknown option {', '.join(unknown)}; known: {', '.join(Options.__annotations__)}.")
-    max_num_seqs = options.get("max_num_seqs", 256)
+    max_num_seqs, max_num_tokens = options.get("max_num_seqs", 256), options.get("max_num_batched_tokens", 8192)
     attention = options.get("attention", "auto")
+    layer_weights = config.layer_weights_on(num_ranks_of(options))
     return BackendSettings(
         config=_with_dtype(config, options.get("dtype")),
         folder=folder,
@@ -66,10 +70,13 @@ def settings_of(config: Qwen3Config, folder: Path | None, options: Options) -> B
         num_blocks=options.get("num_blocks"),
         memory_utilization=options.get("memory_utilization", 0.9),
         max_num_seqs=max_num_seqs,
-        max_num_batched_tokens=options.get("max_num_batched_tokens", 8192),
+        max_num_batched_tokens=max_num_tokens,
         max_model_len=options.get("max_model_len") or config.max_position_embeddings,
         attention=None if attention == "auto" else attention,
-        graph_sizes=_graph_sizes(options, max_num_seqs),
+        graph_sizes=_sizes(options, "graph_sizes", lambda: graph_sizes(max(0, max_num_seqs))),
+        mixed_graph_sizes=_sizes(
+            options, "mixed_graph_sizes", lambda: mixed_graph_sizes(max(0, max_num_tokens), layer_weights)
+        ),
         seed=options.get("seed", 0),
     )
 
@@ -107,8 +114,10 @@ def _with_dtype(config: Qwen3Config, name: str | None) -> Qwen3Config:
     return replace(config, dtype=DTYPES[name])
 
 
-def _graph_sizes(options: Options, max_num_seqs: int) -> tuple[int, ...]:
+def _sizes(
+    options: Options, name: Literal["graph_sizes", "mixed_graph_sizes"], usual: Callable[[], tuple[int, ...]]
+) -> tuple[int, ...]:
     if not options.get("graphs", True):
         return ()
-    chosen = options.get("graph_sizes")
-    return graph_sizes(max(0, max_num_seqs)) if chosen is None else tuple(chosen)
+    chosen = options.get(name)
+    return usual() if chosen is None else tuple(chosen)

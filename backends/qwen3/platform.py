@@ -29,8 +29,8 @@ class Platform(Protocol):
         """Run the steps that make later ones quick, and measure the largest."""
         ...
 
-    def num_blocks(self, settings: BackendSettings, block_bytes: int, group: Group) -> int:
-        """KV blocks that fit beside what `warm_up` has measured; the same on each rank."""
+    def num_blocks(self, settings: BackendSettings, num_graphs: int, block_bytes: int, group: Group) -> int:
+        """KV blocks that fit beside `num_graphs` graphs and what `warm_up` has measured; the same on each rank."""
         ...
 
     def capture(self) -> Capture | None:
@@ -52,7 +52,7 @@ class CpuPlatform:
     def warm_up(self, warm_up: WarmUp) -> None:
         """Nothing is compiled."""
 
-    def num_blocks(self, settings: BackendSettings, block_bytes: int, group: Group) -> int:
+    def num_blocks(self, settings: BackendSettings, num_graphs: int, block_bytes: int, group: Group) -> int:
         """As many as all sequences may need at most, but no more than 1 GiB holds."""
         wanted = settings.max_num_seqs * settings.blocks_per_sequence
         return group.minimum(max(1, min(wanted, _CPU_CACHE_BYTES // block_bytes)))
@@ -103,11 +103,11 @@ class CudaPlatform:
         warm_up.largest_step()
         base = self._memory.used_here()
         self._peak = base + self._memory.peak_of(warm_up.largest_step)
-        self._graphs = self._memory.peak_of(warm_up.largest_decode)
+        self._graphs = self._memory.peak_of(warm_up.largest_graphs)
 
-    def num_blocks(self, settings: BackendSettings, block_bytes: int, group: Group) -> int:
+    def num_blocks(self, settings: BackendSettings, num_graphs: int, block_bytes: int, group: Group) -> int:
         """What is left of the share of memory that may be used."""
-        graphs = self._graphs + GRAPH_BYTES * len(settings.graph_sizes) if settings.graph_sizes else 0
+        graphs = self._graphs + GRAPH_BYTES * num_graphs if num_graphs else 0
         use = MemoryUse(total=self._memory.total, others=self._memory.others, peak=self._peak, graphs=graphs)
         return num_blocks_that_fit(use, settings.memory_utilization, block_bytes, group)
 

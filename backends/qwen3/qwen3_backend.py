@@ -60,7 +60,7 @@ class Qwen3Backend:
         self._workers = workers
         self._replay = replay
         self._num_blocks = runner.num_blocks
-        self._graph_sizes = runner.graph_sizes
+        self._graph_table = runner.graph_table
         self._hardware = _hardware(workers.ranks)
         assert runner.sampling is not None, "rank 0 samples"
         self._builder = CommandBuilder(settings.config.vocab_size, settings.block_size, runner.sampling)
@@ -125,8 +125,13 @@ class Qwen3Backend:
 
     @property
     def graph_sizes(self) -> tuple[int, ...]:
-        """Batch sizes of the captured graphs; none if every step runs eager."""
-        return self._graph_sizes
+        """Batch sizes of captured decode steps; none if every step runs eager."""
+        return self._graph_table.sizes
+
+    @property
+    def mixed_graph_sizes(self) -> tuple[int, ...]:
+        """Tokens of captured steps with chunks; none if all such steps run eager."""
+        return self._graph_table.mixed_sizes
 
     @property
     def hardware(self) -> dict[str, str | int]:

@@ -6,18 +6,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from backends.graph_table import GraphTable
 from backends.qwen3.attention import Attention
-from backends.qwen3.cuda_graphs import DecodeGraphs
 from backends.qwen3.dirty_blocks import DirtyBlocks
-from backends.qwen3.forward_inputs import ForwardInputs
 from backends.qwen3.input_buffers import InputBuffers
 from backends.qwen3.kv_cache import KVCache
 from backends.qwen3.model import Qwen3Model
+from backends.qwen3.prepared_step import PreparedStep
 from backends.qwen3.sampler import Sampler
 from backends.qwen3.sampling_inputs import SamplingInputs
 from backends.qwen3.sampling_rows import SamplingRows
 from backends.qwen3.sequence_rows import SequenceRows
 from backends.qwen3.step_command import IntArray, StepCommand
+from backends.qwen3.step_graphs import StepGraphs
 from backends.qwen3.step_timer import StepTimer
 
 
@@ -29,7 +30,7 @@ class StepOutput:
         token_ids: int32 [sampling rows], in batch order; empty on a rank that does not sample.
         is_bad: bool [sampling rows], whether the row's logits are no numbers, so that its token means nothing.
         device_s: seconds that the device worked.
-        graph_size: rows of the graph that ran, or None.
+        graph_size: rows, or tokens of a step with chunks, of the graph that ran; None = eager.
     """
 
     token_ids: IntArray
@@ -51,7 +52,7 @@ class Runner:
         rows: sequences.
         sampling: how they are sampled; None on a rank that does not sample.
         buffers: inputs of eager steps.
-        graphs: captured decode steps; None = none.
+        graphs: captured steps; None = none.
         timer: measures and waits.
         max_rows: most rows of a batch.
         notice: a sentence for the user about how it runs.
@@ -70,7 +71,7 @@ class Runner:
         rows: SequenceRows,
         sampling: SamplingRows | None,
         buffers: InputBuffers,
-        graphs: DecodeGraphs | None,
+        graphs: StepGraphs | None,
         timer: StepTimer,
         max_rows: int,
         notice: str,
@@ -90,9 +91,9 @@ class Runner:
         self._sampled = torch.zeros(2 * max_rows, dtype=torch.int32, pin_memory=is_cuda)
 
     @property
-    def graph_sizes(self) -> tuple[int, ...]:
-        """Batch sizes of the captured graphs."""
-        return self._graphs.sizes if self._graphs else ()
+    def graph_table(self) -> GraphTable:
+        """What is captured."""
+        return self._graphs.table if self._graphs else GraphTable(())
 
     @property
     def num_blocks(self) -> int:
@@ -108,20 +109,12 @@ class Runner:
         """Compute one step; returns when its results are on the host."""
         self._apply(command)
         graphs = self._graphs
-        size = graphs.size_for(command) if graphs else None
-        if graphs is None or size is None:
-            inputs, sampling = self._buffers.build(command, self.sampling)
-            self._timer.start()
-            self._sample(self._forward(inputs), sampling)
-            num_sampled, picked = int(command.samples.sum()), None
-        else:
-            sampling = graphs.prepare(command, size, self.sampling)
-            self._timer.start()
-            self._sample(graphs.run(command.num_rows, size), sampling)
-            num_sampled, picked = command.num_rows, command.samples
+        prepared = graphs.prepare(command, self.sampling) if graphs else None
+        prepared = prepared or self._prepare_eager(command)
+        self._timer.start()
+        self._sample(prepared.launch(), prepared.sampling)
         self._timer.stop()
-        device_s = self._timer.wait()
-        return self._output(num_sampled, picked, device_s, size)
+        return self._output(prepared, self._timer.wait())
 
     def _apply(self, command: StepCommand) -> None:
         rows = self._rows
@@ -136,8 +129,14 @@ class Runner:
         rows.append_blocks(*command.grown)
         self._dirty.clean(command.grown.block_ids)
 
-    def _forward(self, inputs: ForwardInputs) -> torch.Tensor:
-        return self._model(inputs, self._kv_cache, self._attention)
+    def _prepare_eager(self, command: StepCommand) -> PreparedStep:
+        inputs, sampling = self._buffers.build(command, self.sampling)
+
+        def launch() -> torch.Tensor:
+            hidden: torch.Tensor = self._model(inputs, self._kv_cache, self._attention)
+            return hidden
+
+        return PreparedStep(launch, sampling, int(command.samples.sum()), None, None)
 
     def _sample(self, hidden: torch.Tensor, sampling: SamplingInputs | None) -> None:
         """Logits on all ranks, since they exchange them; samples where `sampling` is known, to `_sampled`."""
@@ -146,11 +145,9 @@ class Runner:
             columns = self._sampler(logits, sampling).columns
             self._sampled[: columns.numel()].view_as(columns).copy_(columns, non_blocking=True)
 
-    def _output(
-        self, num_sampled: int, picked: NDArray[np.bool_] | None, device_s: float, size: int | None
-    ) -> StepOutput:
-        if self.sampling is None:
-            num_sampled, picked = 0, None
+    def _output(self, step: PreparedStep, device_s: float) -> StepOutput:
+        num_sampled = 0 if self.sampling is None else step.num_sampled
         columns = self._sampled[: 2 * num_sampled].numpy().reshape(2, num_sampled)
-        columns = columns.copy() if picked is None else columns[:, picked]
-        return StepOutput(columns[0], columns[1] != 0, device_s, size)
+        picks = self.sampling is not None and step.picked is not None
+        columns = columns[:, step.picked] if picks else columns.copy()
+        return StepOutput(columns[0], columns[1] != 0, device_s, step.graph_size)

@@ -4,12 +4,11 @@ from collections.abc import Callable
 
 import torch
 
-from backends.qwen3.attention import Attention
+from backends.graph_table import GraphTable
+from backends.qwen3.attention import Attention, PagedAttention
 from backends.qwen3.attention_choice import AttentionChoice, choose_attention
 from backends.qwen3.backend_settings import BackendSettings
-from backends.qwen3.cuda_graphs import DecodeGraphs
-from backends.qwen3.decode_buffers import DecodeBuffers
-from backends.qwen3.forward_inputs import ForwardInputs
+from backends.qwen3.graph_capture import Forward, capture_graphs, num_graphs
 from backends.qwen3.input_buffers import InputBuffers
 from backends.qwen3.kv_cache import KVCache
 from backends.qwen3.loader import load_model, random_model
@@ -19,6 +18,8 @@ from backends.qwen3.ranks import Ranks
 from backends.qwen3.runner import Runner
 from backends.qwen3.sampling_rows import SamplingRows
 from backends.qwen3.sequence_rows import SequenceRows
+from backends.qwen3.step_graphs import StepGraphs
+from backends.qwen3.table_widths import TableWidths
 from backends.qwen3.warm_up import WarmUp
 
 _GIB = 2**30
@@ -40,7 +41,8 @@ def build_runner(settings: BackendSettings, ranks: Ranks, check: Callable[[], No
         model = _model(settings, ranks)
     choice = _choice(settings, ranks.device)
     attention = choice.attention
-    kv_cache = _kv_cache(settings, ranks, platform, model, attention)
+    table, widths = _table(settings, attention), _widths(settings, ranks, attention)
+    kv_cache = _kv_cache(settings, ranks, platform, model, attention, num_graphs(table, widths))
     rows = SequenceRows(settings.max_num_seqs, settings.max_model_len, settings.block_size)
     runner = Runner(
         model=model,
@@ -48,8 +50,10 @@ def build_runner(settings: BackendSettings, ranks: Ranks, check: Callable[[], No
         kv_cache=kv_cache,
         rows=rows,
         sampling=_sampling(settings) if ranks.group.rank == 0 else None,
-        buffers=InputBuffers(rows, device=ranks.device, num_tokens=settings.max_num_batched_tokens),
-        graphs=_graphs(settings, ranks, platform, rows, lambda inputs: model(inputs, kv_cache, attention)),
+        buffers=InputBuffers(rows, device=ranks.device, num_tokens=settings.max_num_batched_tokens, widths=widths),
+        graphs=_graphs(
+            settings, ranks, platform, table, widths, rows, lambda inputs: model(inputs, kv_cache, attention)
+        ),
         timer=platform.timer(),
         max_rows=settings.max_num_seqs,
         notice=choice.reason,
@@ -75,8 +79,26 @@ def _choice(settings: BackendSettings, device: torch.device) -> AttentionChoice:
     )
 
 
+def _table(settings: BackendSettings, attention: PagedAttention) -> GraphTable:
+    return GraphTable(settings.graph_sizes, settings.mixed_graph_sizes if attention.can_capture_chunks else ())
+
+
+def _widths(settings: BackendSettings, ranks: Ranks, attention: PagedAttention) -> TableWidths:
+    return TableWidths(
+        settings.blocks_per_sequence,
+        settings.block_size,
+        num_kv_heads=settings.config.num_kv_heads_on(ranks.group.size),
+        is_split=attention.is_split_by_width,
+    )
+
+
 def _kv_cache(
-    settings: BackendSettings, ranks: Ranks, platform: Platform, model: Qwen3Model, attention: Attention
+    settings: BackendSettings,
+    ranks: Ranks,
+    platform: Platform,
+    model: Qwen3Model,
+    attention: Attention,
+    num_graphs: int,
 ) -> KVCache:
     """The cache, as large as asked for, or as what is left beside the largest step; that one runs on a single block."""
     config, num_ranks = settings.config, ranks.group.size
@@ -97,7 +119,7 @@ def _kv_cache(
     warm_up = WarmUp(settings, ranks.device, lambda inputs: model(inputs, one_block, attention), model.logits)
     with platform.explain("The largest step", "lower max_num_batched_tokens or max_num_seqs"):
         platform.warm_up(warm_up)
-    num_blocks = settings.num_blocks or platform.num_blocks(settings, block_bytes, ranks.group)
+    num_blocks = settings.num_blocks or platform.num_blocks(settings, num_graphs, block_bytes, ranks.group)
     size = f"A KV cache of {num_blocks} blocks ({num_blocks * block_bytes / _GIB:.1f} GiB)"
     with platform.explain(size, "lower num_blocks or memory_utilization"):
         return allocate(num_blocks)
@@ -111,19 +133,13 @@ def _graphs(
     settings: BackendSettings,
     ranks: Ranks,
     platform: Platform,
+    table: GraphTable,
+    widths: TableWidths,
     rows: SequenceRows,
-    forward: Callable[[ForwardInputs], torch.Tensor],
-) -> DecodeGraphs | None:
+    forward: Forward,
+) -> StepGraphs | None:
     capture = platform.capture()
-    if capture is None or not settings.graph_sizes:
+    if capture is None or not table.sizes:
         return None
-    max_rows, config = max(settings.graph_sizes), settings.config
-    width = settings.blocks_per_sequence
     with platform.explain("The CUDA graphs", "lower num_blocks or memory_utilization, or capture fewer sizes"):
-        return DecodeGraphs(
-            forward,
-            DecodeBuffers(rows, max_rows=max_rows, width=width, device=ranks.device),
-            torch.zeros((max_rows, config.hidden_size), dtype=config.dtype, device=ranks.device),
-            settings.graph_sizes,
-            capture,
-        )
+        return capture_graphs(settings, table, widths, rows, forward, capture, ranks.device)

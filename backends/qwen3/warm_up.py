@@ -1,6 +1,7 @@
 """Steps that are run before the first real one: to compile kernels, and to see the most memory that a step takes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 
@@ -99,10 +100,14 @@ class WarmUp:
         """A prefill of the whole token budget that samples as many rows as a batch may have."""
         self._sample(self._forward(prefill_inputs(self._settings, self._settings.max_num_batched_tokens, self._device)))
 
-    def largest_decode(self) -> None:
-        """A decode step of the largest captured size, or of the sequence limit."""
-        num_rows = max(self._settings.graph_sizes, default=self._settings.max_num_seqs)
-        self._forward(decode_inputs(self._settings, num_rows, self._device))
+    def largest_graphs(self) -> None:
+        """Steps of the largest sizes that are captured, with decode rows alone and with chunks."""
+        settings, device = self._settings, self._device
+        if settings.graph_sizes:
+            self._forward(decode_inputs(settings, max(settings.graph_sizes), device))
+        if settings.graph_sizes and settings.mixed_graph_sizes:
+            inputs = prefill_inputs(settings, max(settings.mixed_graph_sizes), device)
+            self._forward(replace(inputs, logits_rows=None))
 
     def special_sizes(self) -> None:
         """Small steps of each kind that compiles kernels of its own."""

@@ -2,6 +2,7 @@
 
 from backends.simulated.gpu_sheet import GpuSheet, load_gpu_sheet
 from backends.simulated.kv_capacity import num_kv_blocks
+from backends.simulated.model_shard import ModelShard
 from backends.simulated.model_sheet import ModelSheet, load_model_sheet
 from backends.simulated.roofline import RooflineModel
 from backends.simulated.simulated_backend import SimulatedBackend
@@ -9,6 +10,7 @@ from backends.simulated.term import Term
 
 __all__ = [
     "GpuSheet",
+    "ModelShard",
     "ModelSheet",
     "RooflineModel",
     "SimulatedBackend",

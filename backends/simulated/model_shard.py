@@ -55,12 +55,16 @@ class ModelShard:
         return 2 * self.model.num_layers * self.kv_width * self.model.dtype_bytes
 
     @property
+    def layer_weights(self) -> int:
+        """Weights of the matrices of one layer."""
+        return sum(projection.num_weights for projection in (self.qkv, self.output, self.gate_up, self.down))
+
+    @property
     def weight_bytes(self) -> int:
         """Bytes of all weights on this GPU."""
         model = self.model
         norms = 2 * model.hidden_size + (2 * model.head_dim if model.has_qk_norm else 0)
-        projections = (self.qkv, self.output, self.gate_up, self.down)
-        layers = model.num_layers * (sum(projection.num_weights for projection in projections) + norms)
+        layers = model.num_layers * (self.layer_weights + norms)
         vocab = self.head.num_weights * (1 if model.has_tied_embeddings else 2)
         return (layers + model.hidden_size + vocab) * model.dtype_bytes
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from backends.cost_model import CostModel, StepColumns
-from backends.graph_sizes import graph_for_rows
+from backends.graph_table import GraphTable
 from backends.replay_tokens import ReplayTokens
 from engine.batch import Batch
 from engine.errors import SettingError
@@ -13,26 +13,35 @@ from engine.step_result import StepResult
 class SimulatedBackend:
     """Satisfies `engine.Backend` with a cost model; needs no GPU.
 
-    A step of decode rows alone runs in the smallest captured graph that holds it, any other step eager. Output tokens
-    are a fixed function of request id and position.
+    A step runs in the smallest captured graph that holds it, or eager. Output tokens are a fixed function of request id
+    and position.
 
     Args:
         cost_model: predicts step times.
         num_blocks: KV blocks to model.
-        graph_sizes: captured sizes; empty if every step runs eager.
+        graph_sizes: rows of captured decode steps; empty if every step runs eager.
+        mixed_graph_sizes: tokens of captured steps with chunks.
         vocab_size: output tokens are below this.
 
     Raises:
         SettingError: `num_blocks`, `vocab_size` or a graph size is below 1.
     """
 
-    def __init__(self, cost_model: CostModel, *, num_blocks: int, graph_sizes: Iterable[int], vocab_size: int) -> None:
+    def __init__(
+        self,
+        cost_model: CostModel,
+        *,
+        num_blocks: int,
+        graph_sizes: Iterable[int],
+        mixed_graph_sizes: Iterable[int] = (),
+        vocab_size: int,
+    ) -> None:
         for name, value in (("num_blocks", num_blocks), ("vocab_size", vocab_size)):
             if value < 1:
                 raise SettingError(f"{name} is {value}; it must be at least 1.")
         self._cost_model = cost_model
         self._num_blocks = num_blocks
-        self._graph_for_rows = graph_for_rows(graph_sizes)
+        self._graphs = GraphTable(graph_sizes, mixed_graph_sizes)
         self._tokens = ReplayTokens(vocab_size)
 
     @property
@@ -47,8 +56,7 @@ class SimulatedBackend:
             RecordedStepsError: the cost model replays a recorded run, and this step is not in it.
         """
         shape = batch.shape
-        has_graph = not shape.num_prefill_seqs and shape.num_decode_seqs < len(self._graph_for_rows)
-        graph_size = self._graph_for_rows[shape.num_decode_seqs] if has_graph else None
+        graph_size = self._graphs.size_for(shape)
         times = self._cost_model.step_times(StepColumns.one_row(shape, graph_size))
         return StepResult(self._tokens.sample(batch), times.duration_s, times.device_s, graph_size)
 

@@ -31,6 +31,7 @@ def settings(**changes):
         "max_model_len": 64,
         "attention": None,
         "graph_sizes": (1, 2, 4),
+        "mixed_graph_sizes": (16, 32),
         "seed": 0,
     }
     return BackendSettings(**values | changes)

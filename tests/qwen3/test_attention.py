@@ -1,5 +1,7 @@
 """Each implementation is handed what it needs and answers alike; flash-attn is played by functions of our own."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -44,7 +46,8 @@ def flash2():
     def varlen(q, k, v, *, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, causal, block_table):
         assert causal
         contexts = cu_seqlens_k.diff()
-        assert (max_seqlen_q, max_seqlen_k) == (int(cu_seqlens_q.diff().max()), int(contexts.max()))
+        assert max_seqlen_q >= cu_seqlens_q.diff().max()
+        assert max_seqlen_k >= contexts.max()
         return in_turn(q, k, v, cu_seqlens_q, contexts, block_table)
 
     return Flash2Kernels(varlen, with_kvcache)
@@ -62,8 +65,11 @@ def flash4():
 
 
 def in_turn(q, k, v, starts, contexts, tables):
-    pieces = zip(starts[:-1].tolist(), starts[1:].tolist(), tables, contexts.tolist(), strict=True)
-    return torch.cat([by_definition(q[first:end], k, v, table, context) for first, end, table, context in pieces])
+    """Rows of no sequence come out as NaN."""
+    out = torch.full_like(q, torch.nan)
+    for first, end, table, context in zip(starts[:-1].tolist(), starts[1:].tolist(), tables, contexts, strict=True):
+        out[first:end] = by_definition(q[first:end], k, v, table, int(context))
+    return out
 
 
 IMPLEMENTATIONS = {
@@ -106,6 +112,43 @@ def test_mixed_step(name, problem, expected):
     ours = attention(*problem, make_inputs(ROWS, 256))
     torch.testing.assert_close(ours, expected, rtol=1e-5, atol=1e-6)
     assert (ours[1] == 0).all()  # padding
+
+
+def split_on_device(rows, num_decodes, num_padding):
+    """Inputs of captured steps: three decode rows at most, chunk starts that count from row 0, empty chunks."""
+    inputs = make_inputs(rows, 256)
+    lens, tables = torch.zeros(3 + num_padding, dtype=torch.int32), torch.zeros(3 + num_padding, 2, dtype=torch.int32)
+    lens[:num_decodes] = inputs.decode_context_lens
+    tables[:num_decodes, : inputs.decode_block_tables.shape[1]] = inputs.decode_block_tables
+    return replace(
+        inputs,
+        num_decodes=len(lens),
+        decode_context_lens=lens,
+        decode_block_tables=tables,
+        chunk_query_starts=_two_more(num_decodes + inputs.chunk_query_starts),
+        chunk_key_starts=_two_more(inputs.chunk_key_starts),
+        chunk_context_lens=torch.cat((inputs.chunk_context_lens, torch.zeros(2, dtype=torch.int32))),
+        chunk_block_tables=torch.cat((inputs.chunk_block_tables, torch.zeros(2, 2, dtype=torch.int32))),
+        max_query=100,
+        max_context=1000,
+        is_split_on_device=True,
+    )
+
+
+def _two_more(starts):
+    return torch.cat((starts, starts[-1:], starts[-1:]))
+
+
+@pytest.mark.parametrize("num_decodes", [0, 1, 3])
+@pytest.mark.parametrize("name", IMPLEMENTATIONS)
+def test_a_step_whose_split_only_the_device_knows(name, num_decodes, problem, expected):
+    query, keys, values = problem
+    rows, first = [*ROWS[3 - num_decodes : 3], *ROWS[3:]], 3 - num_decodes
+    padded = torch.cat((query[first:], torch.full((2, NUM_HEADS, SIZE), torch.nan)))
+    ours = IMPLEMENTATIONS[name](padded, keys, values, split_on_device(rows, num_decodes, 2))
+    wanted = expected[first:].clone()
+    real = [row for row in range(len(wanted)) if rows[min(row, num_decodes)] is not PADDING or row >= num_decodes]
+    torch.testing.assert_close(ours[: len(wanted)][real], wanted[real], rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", IMPLEMENTATIONS)

@@ -5,10 +5,15 @@ import weakref
 import pytest
 import torch
 
+from backends.graph_table import GraphTable
 from backends.qwen3 import qwen3_backend
-from backends.qwen3.cuda_graphs import DecodeGraphs
+from backends.qwen3.decode_buffers import DecodeBuffers
+from backends.qwen3.decode_graphs import DecodeGraphs
 from backends.qwen3.errors import ModelError
+from backends.qwen3.mixed_graphs import MixedGraphs
 from backends.qwen3.qwen3_backend import Qwen3Backend
+from backends.qwen3.step_graphs import StepGraphs
+from backends.qwen3.table_widths import TableWidths
 from backends.qwen3.worker_group import WorkerGroup
 from engine import BackendError
 from tests.qwen3.commands import admission, batch
@@ -38,26 +43,38 @@ def open_tiny(folder):
     return Qwen3Backend.from_folder(folder, device="cpu", block_size=16, num_blocks=8, max_model_len=64)[0]
 
 
-def capture_one(backend, watched):
+KINDS = pytest.mark.parametrize("kind", ["decode", "mixed"])
+
+
+def capture_one(backend, watched, kind):
+    """Give the backend a graph of one kind, in which decode steps of one row run."""
     graph = Graph()
     watched.append(weakref.ref(graph))
-    graphs = DecodeGraphs(forward=None, buffers=None, hidden=None, sizes=(), capture=None)
-    graphs._replays[1] = graph
-    backend._runner._graphs = graphs
+    rows = backend._runner._rows
+    buffers = DecodeBuffers(
+        rows, max_rows=1, widths=TableWidths(4, 16, num_kv_heads=2, is_split=False), device=torch.device("cpu")
+    )
+    decode = DecodeGraphs(forward=None, buffers=buffers, hidden=torch.zeros(1, 40), sizes=(), capture=None)
+    mixed = MixedGraphs(forward=None, buffers=None, hidden=None, sizes=(), capture=None)
+    decode._replays[1, 4] = graph if kind == "decode" else Graph()
+    mixed._replays[16] = graph if kind == "mixed" else Graph()
+    backend._runner._graphs = StepGraphs(GraphTable((1,), (16,)), rows, decode, mixed)
 
 
-def test_at_a_close(parted, tmp_path):
+@KINDS
+def test_at_a_close(parted, tmp_path, kind):
     save_tiny(tmp_path)
     backend = open_tiny(tmp_path)
-    capture_one(backend, parted[0])
+    capture_one(backend, parted[0], kind)
     backend.close()
     assert parted[1] == [False]
 
 
-def test_when_a_step_fails_and_its_frames_live_on(parted, tmp_path, monkeypatch):
+@KINDS
+def test_when_a_step_fails_and_its_frames_live_on(parted, tmp_path, monkeypatch, kind):
     save_tiny(tmp_path)
     backend = open_tiny(tmp_path)
-    capture_one(backend, parted[0])
+    capture_one(backend, parted[0], kind)
 
     def wait():
         raise BackendError("A rank has died.")

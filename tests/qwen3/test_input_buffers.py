@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from backends.qwen3.decode_buffers import DecodeBuffers
 from backends.qwen3.input_buffers import InputBuffers
+from backends.qwen3.mixed_buffers import MixedBuffers
 from backends.qwen3.sampling_rows import SamplingRows
 from backends.qwen3.sequence_rows import SequenceRows
+from backends.qwen3.step_layout import StepLayout
+from backends.qwen3.table_widths import TableWidths
 from engine.sampling_params import SamplingParams
 from tests.qwen3.commands import command
 from tests.qwen3.tiny_model import Row, make_inputs
@@ -38,6 +41,10 @@ def steps(draw, only_decodes=False):
         count = 1 if only_decodes else draw(st.integers(1, len(tokens) - first))
         rows.append((seat, first, count, first + count == len(tokens)))
     return block_size, sequences, rows
+
+
+def full_width(full, block_size):
+    return TableWidths(full, block_size, num_kv_heads=1, is_split=False)
 
 
 def seat_all(block_size, sequences):
@@ -109,7 +116,7 @@ def test_captured_inputs_equal_a_slow_construction_with_padding(step, num_paddin
     block_size, sequences, rows = step
     seated, sampling = seat_all(block_size, sequences)
     width, size = -(-MAX_LEN // block_size), len(rows) + num_padding
-    buffers = DecodeBuffers(seated, max_rows=NUM_SEATS + 3, width=width, device=CPU)
+    buffers = DecodeBuffers(seated, max_rows=NUM_SEATS + 3, widths=full_width(width, block_size), device=CPU)
     if was_used:  # a larger step before leaves no trace
         full = {seat: ([1] * MAX_LEN, [5] * width, SamplingParams(top_p=0.5)) for seat in range(NUM_SEATS)}
         buffers._rows, more = seat_all(block_size, full)
@@ -117,7 +124,7 @@ def test_captured_inputs_equal_a_slow_construction_with_padding(step, num_paddin
         buffers._rows = seated
     step_command = command(rows)
     buffers.fill(step_command, size, sampling)
-    inputs = buffers.forward_inputs(size)
+    inputs = buffers.forward_inputs(size, width)
     num = len(rows)
     expected = slow_inputs(block_size, sequences, rows)
     for name in ("token_ids", "positions", "slots", "decode_context_lens"):
@@ -139,17 +146,18 @@ def test_captured_inputs_equal_a_slow_construction_with_padding(step, num_paddin
 
 def test_captured_inputs_stay_in_the_same_memory():
     seated, sampling = seat_all(4, {0: ([1, 2, 3], [9], SamplingParams())})
-    buffers = DecodeBuffers(seated, max_rows=2, width=10, device=CPU)
-    before = buffers.forward_inputs(2)
+    buffers = DecodeBuffers(seated, max_rows=2, widths=full_width(10, 4), device=CPU)
+    before, narrow = buffers.forward_inputs(2, 10), buffers.forward_inputs(2, 3)
     buffers.fill(command([(0, 2, 1, True)]), 2, sampling)
     assert before.token_ids.tolist() == [3, 0]
     assert before.decode_block_tables[0, 0] == 9
-    assert before.decode_block_tables.stride() == (10, 1)
+    assert before.decode_block_tables.stride() == narrow.decode_block_tables.stride() == (10, 1)
+    assert narrow.decode_block_tables.tolist() == [[9, 0, 0], [0, 0, 0]]
 
 
 def test_settings_of_the_same_rows_are_kept_and_positions_move_on():
     rows, sampling = seat_all(4, {0: ([1, 2, 3], [9], SamplingParams(temperature=0.5, top_k=7))})
-    buffers = DecodeBuffers(rows, max_rows=2, width=10, device=CPU)
+    buffers = DecodeBuffers(rows, max_rows=2, widths=full_width(10, 4), device=CPU)
     first = command([(0, 2, 1, True)])
     buffers.fill(first, 2, sampling)
     assert (buffers.sampling().temperatures.tolist(), buffers.sampling().positions.tolist()) == ([0.5], [3])
@@ -171,6 +179,74 @@ def test_a_rank_that_does_not_sample_gets_no_sampling_inputs():
 def test_a_step_that_does_not_fit_a_graph_is_our_fault(rows, size):
     sequences = {seat: (list(range(12)), [3, 4, 5], SamplingParams()) for seat in (0, 1)}
     seated, sampling = seat_all(4, sequences)
-    buffers = DecodeBuffers(seated, max_rows=2, width=2, device=CPU)
+    buffers = DecodeBuffers(seated, max_rows=2, widths=full_width(2, 4), device=CPU)
     with pytest.raises(AssertionError, match="for a graph of"):
         buffers.fill(command(rows), size, sampling)
+
+
+def mixed_buffers(seated, block_size):
+    width = -(-MAX_LEN // block_size)
+    return MixedBuffers(
+        seated, max_tokens=NUM_SEATS * MAX_LEN + 5, max_decodes=NUM_SEATS, max_rows=NUM_SEATS, width=width, device=CPU
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(steps(), st.integers(0, 5), st.booleans())
+def test_captured_inputs_of_steps_with_chunks_equal_a_slow_construction_with_padding(step, num_padding, was_used):
+    block_size, sequences, rows = step
+    seated, sampling = seat_all(block_size, sequences)
+    buffers = mixed_buffers(seated, block_size)
+    if was_used:  # a larger step before leaves no trace
+        full = {seat: ([1] * MAX_LEN, [5] * (-(-MAX_LEN // block_size)), SamplingParams()) for seat in range(NUM_SEATS)}
+        buffers._rows, more = seat_all(block_size, full)
+        for count in (1, MAX_LEN):
+            larger = command([(seat, MAX_LEN - count, count, True) for seat in full])
+            buffers.fill(larger, StepLayout(larger, buffers._rows), NUM_SEATS * MAX_LEN + 5, more)
+        buffers._rows = seated
+    step_command = command(rows)
+    layout, expected = StepLayout(step_command, seated), slow_inputs(*step)
+    size = layout.num_tokens + num_padding
+    sampled = buffers.fill(step_command, layout, size, sampling)
+    inputs, num = buffers.forward_inputs(size), layout.num_tokens
+    for name in ("token_ids", "positions", "slots"):
+        values = getattr(inputs, name).tolist()
+        assert values[:num] == getattr(expected, name).tolist(), name
+        assert values[num:] == [-1 if name == "slots" else 0] * num_padding, name
+    num_decodes, num_chunks = expected.num_decodes, expected.num_chunks
+    assert inputs.num_decodes == min(size, NUM_SEATS) >= num_decodes
+    assert inputs.decode_context_lens.tolist() == [
+        *expected.decode_context_lens.tolist(), *[0] * (inputs.num_decodes - num_decodes)
+    ]  # fmt: skip
+    assert inputs.chunk_context_lens.tolist() == [*expected.chunk_context_lens.tolist(), *[0] * (16 - num_chunks)]
+    starts = [num_decodes + start for start in expected.chunk_query_starts.tolist()]
+    assert inputs.chunk_query_starts.tolist() == starts + [num] * (16 - num_chunks)
+    ends = expected.chunk_key_starts.tolist()
+    assert inputs.chunk_key_starts.tolist() == ends + ends[-1:] * (16 - num_chunks)
+    for kind, count in (("decode", num_decodes), ("chunk", num_chunks)):
+        ours, contexts = getattr(inputs, f"{kind}_block_tables")[:count], getattr(expected, f"{kind}_context_lens")
+        theirs = getattr(expected, f"{kind}_block_tables")
+        assert trimmed(ours, contexts, block_size) == trimmed(theirs, contexts, block_size)
+    assert inputs.max_query >= expected.max_query
+    assert inputs.max_context >= expected.max_context
+    assert buffers.logits_rows(layout).tolist() == expected.logits_rows.tolist()
+    eager = InputBuffers(seated, device=CPU, num_tokens=1).build(step_command, sampling)[1]
+    assert (sampled is None) == (eager is None)
+    for name in ("positions", "keys", "temperatures", "top_ks", "top_ps") if eager else ():
+        assert getattr(sampled, name).tolist() == getattr(eager, name).tolist()
+
+
+def test_a_step_with_more_tokens_than_its_graph_is_our_fault():
+    seated, sampling = seat_all(4, {0: ([1, 2, 3], [9], SamplingParams())})
+    step = command([(0, 0, 3, True)])
+    with pytest.raises(AssertionError, match="3 tokens for a graph of 2"):
+        mixed_buffers(seated, 4).fill(step, StepLayout(step, seated), 2, sampling)
+
+
+def test_eager_steps_get_tables_as_wide_as_captured_ones():
+    rows = SequenceRows(1, 20_000, 256)
+    rows.admit(0, np.zeros(9000, dtype=np.int32), np.arange(1, 37, dtype=np.int32))
+    widths = TableWidths(79, 256, num_kv_heads=8, is_split=True)
+    buffers = InputBuffers(rows, device=CPU, num_tokens=8, widths=widths)
+    tables = buffers.build(command([(0, 8192, 1, False)]), None)[0].decode_block_tables
+    assert tables.tolist() == [[*range(1, 37), *[0] * 28]]

@@ -32,7 +32,7 @@ def gpu(monkeypatch):
 
         def peak_of(self, run):
             run()
-            return {"largest_step": 5 * GIB, "largest_decode": GIB}[run.__name__]
+            return {"largest_step": 5 * GIB, "largest_graphs": GIB}[run.__name__]
 
     monkeypatch.setattr(platform, "DeviceMemory", Memory)
 
@@ -49,18 +49,18 @@ class WarmUp:
     def largest_step(self):
         self.runs.append("largest_step")
 
-    def largest_decode(self):
-        self.runs.append("largest_decode")
+    def largest_graphs(self):
+        self.runs.append("largest_graphs")
 
 
 def test_the_cache_gets_what_the_largest_step_the_graphs_and_the_others_leave(gpu):
     place, steps = platform_of(torch.device("cuda"), None), WarmUp()
     place.warm_up(steps)
-    assert steps.runs == ["special_sizes", "largest_step", "largest_step", "largest_decode"]
+    assert steps.runs == ["special_sizes", "largest_step", "largest_step", "largest_graphs"]
     left = 126 * GIB - 10 * GIB - 3 * GIB - 5 * GIB
     graphs = GIB + 3 * platform.GRAPH_BYTES
-    assert place.num_blocks(settings(num_blocks=None), BLOCK, SingleRank()) == (left - graphs) // BLOCK
-    assert place.num_blocks(settings(num_blocks=None, graph_sizes=()), BLOCK, SingleRank()) == left // BLOCK
+    assert place.num_blocks(settings(num_blocks=None), 3, BLOCK, SingleRank()) == (left - graphs) // BLOCK
+    assert place.num_blocks(settings(num_blocks=None), 0, BLOCK, SingleRank()) == left // BLOCK
 
 
 def test_a_gpu_that_is_full_is_said_with_numbers(gpu, monkeypatch):
@@ -68,7 +68,7 @@ def test_a_gpu_that_is_full_is_said_with_numbers(gpu, monkeypatch):
     place = platform_of(torch.device("cuda"), None)
     place.warm_up(WarmUp())
     with pytest.raises(ModelError, match=r"125\.000 GiB used by other processes"):
-        place.num_blocks(settings(num_blocks=None), BLOCK, SingleRank())
+        place.num_blocks(settings(num_blocks=None), 3, BLOCK, SingleRank())
 
 
 def test_a_gpu_number_that_is_not_there_is_said(gpu):
@@ -86,4 +86,4 @@ def test_a_machine_without_gpu_is_said(monkeypatch):
 
 @pytest.mark.parametrize(("block_bytes", "expected"), [(1, 64), (2**25, 32), (2**40, 1)])
 def test_the_cpu_takes_what_is_needed_or_a_gibibyte(block_bytes, expected):
-    assert CpuPlatform().num_blocks(settings(num_blocks=None), block_bytes, SingleRank()) == expected
+    assert CpuPlatform().num_blocks(settings(num_blocks=None), 0, block_bytes, SingleRank()) == expected

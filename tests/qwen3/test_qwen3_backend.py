@@ -275,6 +275,7 @@ def test_a_size_that_is_not_qwen3_is_refused(tmp_path):
         ({"attention": "flash2"}, "Attention flash2 cannot run here"),
         ({"tensor_parallel": 0}, "tensor_parallel is 0; it must be at least 1."),
         ({"graph_sizes": (1, 0)}, "graph_sizes holds 0; each must be at least 1."),
+        ({"mixed_graph_sizes": (0,)}, "mixed_graph_sizes holds 0; each must be at least 1."),
         ({"max_seqs": 4}, "Unknown option max_seqs; known: "),
     ],
 )
@@ -285,14 +286,16 @@ def test_what_cannot_work_is_one_sentence(folder, options, message):
 
 
 def test_graphs_can_be_switched_off(folder):
-    for options, sizes in (
-        ({"graphs": False}, ()),
-        ({"graph_sizes": ()}, ()),
-        ({"graph_sizes": (4, 2)}, (4, 2)),
-        ({}, (1, 2, 4)),
+    for options, sizes, mixed_sizes in (
+        ({"graphs": False}, (), ()),
+        ({"graph_sizes": (), "mixed_graph_sizes": ()}, (), ()),
+        ({"graph_sizes": (4, 2), "mixed_graph_sizes": (9,)}, (4, 2), (9,)),
+        ({"max_num_batched_tokens": 70}, (1, 2, 4), (16, 32, 64, 70)),
     ):
         with open_backend(folder, **options) as backend:
             assert backend.settings.graph_sizes == sizes
+            assert backend.settings.mixed_graph_sizes == mixed_sizes
+            assert backend.graph_sizes == backend.mixed_graph_sizes == ()  # a CPU has none
 
 
 def test_the_user_is_told_which_attention_runs(folder):

@@ -41,11 +41,19 @@ def test_the_largest_step_is_a_whole_budget_with_as_many_logits_as_rows(budget, 
     assert counter.steps == [(budget, 0, num_chunks, min(4, budget))]
 
 
-def test_the_largest_decode_is_the_largest_graph_or_the_limit():
-    for sizes, expected in (((1, 3), 3), ((), 4)):
-        steps, counter = warm_up(graph_sizes=sizes)
-        steps.largest_decode()
-        assert counter.steps == [(expected, expected, 0, expected)]
+@pytest.mark.parametrize(
+    ("sizes", "mixed_sizes", "expected"),
+    [
+        ((1, 3), (16, 32), [(3, 3, 0, 3), (32, 0, 1, 32)]),
+        ((1, 3), (16, 100), [(3, 3, 0, 3), (100, 0, 2, 100)]),
+        ((1, 3), (), [(3, 3, 0, 3)]),
+        ((), (16,), []),
+    ],
+)
+def test_the_largest_graphs_of_both_kinds(sizes, mixed_sizes, expected):
+    steps, counter = warm_up(graph_sizes=sizes, mixed_graph_sizes=mixed_sizes)
+    steps.largest_graphs()
+    assert counter.steps == expected
 
 
 def test_small_steps_of_each_kind_run():
@@ -58,7 +66,7 @@ def test_small_steps_of_each_kind_run():
 
 def test_nothing_is_written():
     steps, counter = warm_up()
-    for run in (steps.largest_step, steps.largest_decode, steps.special_sizes):
+    for run in (steps.largest_step, steps.largest_graphs, steps.special_sizes):
         run()
     assert not any(layer.any() for layer in (*counter.cache.keys, *counter.cache.values))
 

@@ -28,13 +28,16 @@ def test_terms_add_up_to_the_step(flags: list[str]) -> None:
 
 
 def test_step_is_padded_to_the_graph_that_a_replay_would_run() -> None:
-    assert "graph of 72 rows" in command("explain", "--decode-seqs", "65").out
-    assert "graph of 1 rows" in command("explain", "--decode-seqs", "1").out
-    assert "graph of 300 rows" in command("explain", "--decode-seqs", "300").out
+    assert "graph of 72 tokens" in command("explain", "--decode-seqs", "65").out
+    assert "graph of 1 tokens" in command("explain", "--decode-seqs", "1").out
+    assert "graph of 300 tokens" in command("explain", "--decode-seqs", "300").out
+    mixed = ("--decode-seqs", "9", "--prefill-seqs", "2", "--prefill-tokens", "128")
+    assert "graph of 288 tokens" in command("explain", *mixed).out
 
 
-def test_prefill_and_eager_steps_run_no_graph() -> None:
+def test_large_prefill_and_eager_steps_run_no_graph() -> None:
     assert "uncalibrated: eager" in command("explain", "--eager").out
+    assert "uncalibrated: eager" in command("explain", "--eager", "--prefill-seqs", "1", "--prefill-tokens", "9").out
     assert "uncalibrated: eager" in command("explain", "--prefill-seqs", "1").out
 
 

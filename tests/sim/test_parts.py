@@ -28,6 +28,7 @@ def test_defaults_are_the_models_length_the_gpus_memory_and_the_usual_graphs() -
     assert parts.limits.max_model_len == 40960
     assert parts.engine.backend.num_blocks > 10_000
     assert (parts.engine.graph_sizes[0], parts.engine.graph_sizes[-1]) == (1, 256)
+    assert (parts.engine.mixed_graph_sizes[0], parts.engine.mixed_graph_sizes[-1]) == (16, 352)  # 8B: 2**36 / 193e6
     assert isinstance(parts.pace, VirtualPace)
 
 

@@ -61,6 +61,7 @@ def test_output_is_a_whole_run_directory(trace: Path, tmp_path: Path) -> None:
     assert run.meta["num_kv_blocks"] == 400
     assert run.meta["hardware"] == {"kind": "simulated", "model": "Qwen3-8B", "gpu": "H200", "num_gpus": 1}
     assert run.meta["graph_sizes"][:4] == [1, 2, 4, 8]
+    assert run.meta["mixed_graph_sizes"] == [16, 32, 64, 128, 192, 256, 288, 320, 352]
     assert run.meta["settings"]["max_model_len"] == 40960
     assert run.meta["settings"]["chunked_prefill"] is True
     assert run.table("requests").column("status").to_pylist() == ["finished"] * 3
@@ -250,7 +251,7 @@ def test_seed_changes_nothing_where_no_prompt_is_shared(trace: Path) -> None:
 def test_help_names_every_setting_and_its_default() -> None:
     text = command("replay", "--help").out
     flags = {"trace_format": "format", "warmup_s": "warmup", "start_s": "start", "end_s": "end"}
-    names = {field.name for field in fields(ReplaySettings)} - {"graph_sizes"}
+    names = {field.name for field in fields(ReplaySettings)} - {"graph_sizes", "mixed_graph_sizes"}
 
     assert [name for name in names if f"--{flags.get(name, name).replace('_', '-')}" not in text] == []
     assert "[what fits into memory]" in text

@@ -124,10 +124,11 @@ def test_wrong_value_in_a_flag_is_refused() -> None:
 def test_like_takes_engine_settings_blocks_and_graphs_but_not_the_traces_part(tmp_path: Path) -> None:
     other = {"max_num_seqs": 4, "seed": 9, "limit": 5, "pace": "wall", "slo": "ttft=1s", "rate_scale": 3.0}
     other |= {"warmup_s": 1.0, "start_s": 2.0, "end_s": 3.0, "trace_format": "native", "trace_block_size": 16}
-    settings = resolve({}, None, _run(tmp_path / "run", other, num_kv_blocks=77, graph_sizes=[1, 2, 4]))
+    sizes = {"graph_sizes": [1, 2, 4], "mixed_graph_sizes": [16]}
+    settings = resolve({}, None, _run(tmp_path / "run", other, num_kv_blocks=77, **sizes))
 
     assert (settings.max_num_seqs, settings.seed, settings.num_blocks) == (4, 9, 77)
-    assert settings.graph_sizes == (1, 2, 4)
+    assert (settings.graph_sizes, settings.mixed_graph_sizes) == ((1, 2, 4), (16,))
     assert (settings.limit, settings.slo, settings.rate_scale) == (None, None, 1.0)
     assert settings.pace != "wall"
     assert (settings.warmup_s, settings.start_s, settings.end_s) == (None, None, None)
@@ -136,6 +137,11 @@ def test_like_takes_engine_settings_blocks_and_graphs_but_not_the_traces_part(tm
 
 def test_like_an_eager_run_is_eager(tmp_path: Path) -> None:
     assert resolve({}, None, _run(tmp_path / "run", {}, graph_sizes=[])).graph_sizes == ()
+
+
+def test_like_a_run_from_before_steps_with_prompts_were_captured_runs_them_eager(tmp_path: Path) -> None:
+    assert resolve({}, None, _run(tmp_path / "run", {}, graph_sizes=[1])).mixed_graph_sizes == ()
+    assert resolve({}, None, _run(tmp_path / "other", {})).mixed_graph_sizes is None
 
 
 def test_like_with_another_policy_leaves_the_settings_of_the_first(tmp_path: Path) -> None:

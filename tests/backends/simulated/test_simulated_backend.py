@@ -67,9 +67,12 @@ def test_a_decode_step_runs_in_the_smallest_graph_that_holds_it(num_rows: int, g
     assert backend().execute(decode_batch(num_rows)).graph_size == graph_size
 
 
-def test_steps_with_prefill_rows_run_eager() -> None:
+def test_steps_with_prefill_rows_run_in_graphs_of_their_own_or_eager() -> None:
     mixed = batch_of({"a": Row(2, 0), "b": Row(1, 5)}, admitted=["a", "b"])
     assert backend().execute(mixed).graph_size is None
+    sizes = {"graph_sizes": (1, 2), "mixed_graph_sizes": (2, 8)}
+    captured = SimulatedBackend(LinearModel(), num_blocks=10, vocab_size=1000, **sizes)
+    assert captured.execute(mixed).graph_size == 8
 
 
 def test_without_graphs_every_step_runs_eager() -> None:
