@@ -18,6 +18,8 @@ from benchmarks.gpu_checks.step_rows import Row
 
 _WORSE = 1.3
 """How much farther from float32 one order of sums may be than another: each is one draw of the same rounding."""
+_FAR = 0.3
+"""Relative difference of a row that other inputs make: above what rounding makes of 28 random layers, up to 0.13."""
 _EXACT = 1e-4
 """Errors below this are float32's own, as when the checks are tried on a CPU."""
 
@@ -48,7 +50,7 @@ def _all_sizes(setup: Setup, kind: AttentionKind, sizes: Sequence[int]) -> Verdi
             replayed[num_rows] = largest_row_error(captured, twin.on_the_same_inputs(rows, size))
             apart[num_rows] = largest_row_error(captured, twin.eager(twin.eager_inputs(rows)))
     numbers = {"same_inputs": max(replayed.values()), "unpadded": max(apart.values()), "steps": len(apart)}
-    return Verdict(numbers["same_inputs"] == 0, numbers)
+    return Verdict(numbers["same_inputs"] == 0 and numbers["unpadded"] < _FAR, numbers)
 
 
 def _lengths(setup: Setup) -> list[int]:

@@ -12,9 +12,11 @@ from backends.qwen3.attention import Attention, PagedAttention
 from backends.qwen3.attention_torch import TorchKernels
 from backends.qwen3.decode_buffers import DecodeBuffers
 from backends.qwen3.forward_inputs import ForwardInputs
+from backends.qwen3.mixed_buffers import MixedBuffers
 from backends.qwen3.sampling_rows import SamplingRows
 from backends.qwen3.step_command import StepCommand
-from benchmarks.gpu_checks import attention_cases, graphs
+from backends.qwen3.step_layout import StepLayout
+from benchmarks.gpu_checks import attention_cases, graph_twin, graphs
 from benchmarks.gpu_checks.checkpoints import Reference, save_random
 from benchmarks.gpu_checks.greedy_margins import GreedyJudge
 from benchmarks.gpu_checks.parity import small_config
@@ -78,16 +80,35 @@ def test_attention(setup: Setup, monkeypatch: pytest.MonkeyPatch, attention: Att
     assert bool(failed) == bool(noticed_by)
 
 
+def failed_graph_cases(setup: Setup) -> set[str]:
+    cases = graphs.graph_cases(setup, setup.usual_attention, (1, 2))
+    return {case.name.partition(": ")[2] for case in cases if not case.run().is_ok}
+
+
 def test_graphs(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
-    (sizes_case, _) = graphs.graph_cases(setup, setup.usual_attention, (1, 2))
-    assert sizes_case.run().is_ok
-    fill = DecodeBuffers.fill
+    assert failed_graph_cases(setup) == set()
+    fill, logits_rows = DecodeBuffers.fill, MixedBuffers.logits_rows
 
     def fill_late(self: DecodeBuffers, command: StepCommand, size: int, sampling: SamplingRows | None) -> None:
         fill(self, replace(command, first_positions=command.first_positions.clip(max=16)), size, sampling)
 
+    def other_rows(self: MixedBuffers, layout: StepLayout) -> Tensor:
+        return logits_rows(self, layout).flip(0)
+
     monkeypatch.setattr(DecodeBuffers, "fill", fill_late)
-    assert not sizes_case.run().is_ok
+    monkeypatch.setattr(MixedBuffers, "logits_rows", other_rows)
+    assert failed_graph_cases(setup) == {"2 sizes", "tables of several widths", "steps with chunks"}
+
+
+def test_tables_of_another_width_that_are_read_wrong(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    def splits_wrong(query: Tensor, keys: Tensor, values: Tensor, inputs: ForwardInputs) -> Tensor:
+        lens = inputs.decode_context_lens
+        if inputs.decode_block_tables.shape[1] > 4:
+            lens = lens - lens // 8
+        return GOOD(query, keys, values, replace(inputs, decode_context_lens=lens))
+
+    monkeypatch.setattr(graph_twin, "attention_of", lambda *_: splits_wrong)
+    assert "one step in all widths" in failed_graph_cases(setup)
 
 
 def test_greedy_outputs(setup: Setup) -> None:
