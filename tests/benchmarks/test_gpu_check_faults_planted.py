@@ -93,7 +93,8 @@ def test_graphs(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
         fill(self, replace(command, first_positions=command.first_positions.clip(max=16)), size, sampling)
 
     def other_rows(self: MixedBuffers, layout: StepLayout) -> Tensor:
-        return logits_rows(self, layout).flip(0)
+        rows: Tensor = logits_rows(self, layout)
+        return rows.flip(0)
 
     monkeypatch.setattr(DecodeBuffers, "fill", fill_late)
     monkeypatch.setattr(MixedBuffers, "logits_rows", other_rows)

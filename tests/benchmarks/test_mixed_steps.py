@@ -18,8 +18,9 @@ def test_steps_with_one_prompt_beside_decodes_are_timed(num_decodes: int) -> Non
         vocab_size=500,
     )
     llm = LLM(backend, policy=VllmPolicy(prefix_caching=False), max_num_batched_tokens=128)
-    sizes = {"num_decodes": num_decodes, "context": 20, "prompt_lengths": [10, 60], "num_steps": 2}
-    small, large = measure(llm, vocab_size=500, **sizes)
+    small, large = measure(
+        llm, vocab_size=500, num_decodes=num_decodes, context=20, prompt_lengths=[10, 60], num_steps=2
+    )
     assert (small.num_chunk_tokens, small.graph_size, large.num_chunk_tokens, large.graph_size) == (10, 32, 60, None)
     assert small.num_decodes == large.num_decodes == num_decodes
     assert small.step_ms > 0
