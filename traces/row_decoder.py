@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Generic, TypeVar, cast
 
 import msgspec
@@ -22,14 +22,19 @@ class RowDecoder(Generic[Row]):
         row_type: the fields with their types and bounds.
         meanings: for each field, what it must be, as it fits behind "it must be".
         lines: the file, for errors.
+        unused: fields that the format is known to have, which are passed over without a word.
     """
 
-    def __init__(self, row_type: type[Row], meanings: Mapping[str, str], lines: TraceLines) -> None:
-        closed_type = msgspec.defstruct(row_type.__name__, [], bases=(row_type,), forbid_unknown_fields=True)
+    def __init__(
+        self, row_type: type[Row], meanings: Mapping[str, str], lines: TraceLines, unused: Collection[str] = ()
+    ) -> None:
+        passed_over = [(name, msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for name in unused]
+        closed_type = msgspec.defstruct(row_type.__name__, passed_over, bases=(row_type,), forbid_unknown_fields=True)
         self._closed: msgspec.json.Decoder[Row] = msgspec.json.Decoder(cast(type[Row], closed_type))
         self._open = msgspec.json.Decoder(row_type)
         self._keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
         self._meanings = meanings
+        self._known = {*meanings, *unused}
         self._lines = lines
         self._unknown: Counter[str] = Counter()
 
@@ -47,7 +52,7 @@ class RowDecoder(Generic[Row]):
     def _decode_slowly(self, line: int, content: bytes) -> Row:
         try:
             row = self._open.decode(content)
-            self._unknown.update(self._keys.decode(content).keys() - self._meanings.keys())
+            self._unknown.update(self._keys.decode(content).keys() - self._known)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise self._lines.error(line, self._explain(content, str(error))) from error
         return row
@@ -68,28 +73,40 @@ class RowDecoder(Generic[Row]):
             return f"not valid JSON ({reason}), but each line must be one JSON object: {text}"
         if not isinstance(row, dict):
             return f"the line is {_shown(json.dumps(row))}, but it must be one JSON object"
+        found = re.search(r"at `\$((?:\.\w+|\[\d+\])*)", reason)
+        path = re.findall(r"\w+", found[1]) if found else []
         missing = re.search(r"missing required field `([^`]*)`", reason)
         if missing:
-            return f"{missing[1]} is missing; it must be {self._meanings[missing[1]]}"
-        found = re.search(r"at `\$\.(\w+)(?:\[(\d+)\])?", reason)
-        place = (found[1], found[2]) if found else self._not_finite(row)
-        return self._wrong_field(row, *place) if place else f"not valid JSON ({reason})"
+            return f"{_place([*path, missing[1]])} is missing; it must be {self._meaning(missing[1])}"
+        path = path or self._not_finite(row)
+        return self._wrong_field(row, path) if path else f"not valid JSON ({reason})"
 
-    def _wrong_field(self, row: Mapping[str, object], field: str, index: str | None) -> str:
-        value = row[field]
-        place = field
-        if index is not None and isinstance(value, list):
-            value, place = value[int(index)], f"{field}[{index}]"
-        return f"{place} is {_shown(json.dumps(value))}, but {field} must be {self._meanings[field]}"
+    def _wrong_field(self, row: object, path: Sequence[str]) -> str:
+        value = row
+        for step in path:
+            if isinstance(value, list):
+                value = value[int(step)]
+            elif isinstance(value, dict):
+                value = value.get(step)
+        field = next(step for step in reversed(path) if not step.isdigit())
+        return f"{_place(path)} is {_shown(json.dumps(value))}, but {field} must be {self._meaning(field)}"
 
-    def _not_finite(self, row: Mapping[str, object]) -> tuple[str, str | None] | None:
+    def _meaning(self, field: str) -> str:
+        return self._meanings.get(field, "another kind of value")
+
+    def _not_finite(self, row: Mapping[str, object]) -> list[str]:
         for field in self._meanings:
             value = row.get(field)
             items = value if isinstance(value, list) else [value]
             for index, item in enumerate(items):
                 if isinstance(item, float) and not math.isfinite(item):
-                    return field, (str(index) if isinstance(value, list) else None)
-        return None
+                    return [field, str(index)] if isinstance(value, list) else [field]
+        return []
+
+
+def _place(path: Sequence[str]) -> str:
+    """Return `requests[3].out` for the steps requests, 3, out."""
+    return "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in path).removeprefix(".")
 
 
 def _shown(text: str) -> str:

@@ -3,6 +3,7 @@
 from traces.errors import TraceError
 
 QUANTA_PER_SECOND = 2**30
+NS_PER_SECOND = 10**9
 MAX_TIME_S = 2**22
 """Latest time that a trace may hold (48.5 days): up to here neighbouring quanta stay apart when written in ms."""
 

@@ -3,6 +3,7 @@
 import codecs
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain, count
 
 from traces.errors import TraceError
@@ -42,6 +43,17 @@ class TraceLines:
         self._lines = chain([first], self._lines)
         return first
 
+    @contextmanager
+    def looking_ahead(self) -> Iterator[None]:
+        """Give all lines back, at the end, that were taken inside."""
+        taken: list[tuple[int, bytes]] = []
+        rest = self._lines
+        self._lines = _noting(rest, taken)
+        try:
+            yield
+        finally:
+            self._lines = chain(taken, rest)
+
     def error(self, line: int, sentence: str) -> TraceError:
         """Return an error that names file and line; the sentence goes without a full stop."""
         return TraceError(f"{self.path} line {line}: {sentence}")
@@ -76,3 +88,9 @@ class TraceLines:
         if b"\r" in line.strip():
             raise self.error(1, "lines end in CR alone, but they must end in LF or CRLF; save it with one of these")
         return line.removeprefix(codecs.BOM_UTF8)
+
+
+def _noting(lines: Iterator[tuple[int, bytes]], taken: list[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    for line in lines:
+        taken.append(line)
+        yield line

@@ -1,0 +1,93 @@
+"""The calls of a recorded file on their way to requests: what is dropped, what lies in the window, what is kept."""
+
+from collections import Counter
+
+from traces.errors import TraceError
+from traces.parsed_rows import ParsedRows, dropped_notice, sorted_notice
+from traces.read_settings import ReadSettings
+from traces.recorded_requests import RecordedRequests
+from traces.recorded_row import RecordedRow
+from traces.row_window import RowWindow
+from traces.time_quantum import NS_PER_SECOND
+from traces.trace_lines import TraceLines
+
+
+class Recording:
+    """Takes the rows of one file.
+
+    Args:
+        lines: the file.
+        settings: how it is read.
+        origin_ns: time of the file that is 0 in the trace; None is its earliest row.
+    """
+
+    def __init__(self, lines: TraceLines, settings: ReadSettings, origin_ns: int | None = None) -> None:
+        self._lines = lines
+        self._settings = settings
+        keeps_sessions = not settings.rule.is_open
+        self._rows = RowWindow(lines, settings.window, origin_ns, settings.max_requests, keeps_sessions)
+        self._dropped: Counter[str] = Counter()
+        self.wants = self._rows.wants
+        self.keep = self._rows.keep
+
+    def add(self, row: RecordedRow) -> None:
+        """Keep a row if it is inside the window."""
+        if self.wants(row.line, row.start_ns, row.session_id):
+            self.keep(row)
+
+    def drop(self, reason: str, num_rows: int = 1) -> None:
+        """Count rows that cannot be replayed; `reason` fits behind "because"."""
+        self._dropped[reason] += num_rows
+
+    def drops(self, *lengths: tuple[str, int]) -> bool:
+        """Return whether one of the lengths is 0; the row is then counted under the name of the first such."""
+        for name, length in lengths:
+            if length == 0:
+                self.drop(f"{name} is 0")
+                return True
+        return False
+
+    @property
+    def num_usable(self) -> int:
+        """Rows so far that were not dropped."""
+        return self._rows.num_offered
+
+    @property
+    def rows(self) -> list[RecordedRow]:
+        """The rows inside the window, in the order in which they were added."""
+        return self._rows.rows
+
+    def parsed(
+        self,
+        *notices: str,
+        rows: list[RecordedRow] | None = None,
+        is_stated: bool = False,
+        block_size: int | None = None,
+    ) -> ParsedRows:
+        """Return what was kept as requests.
+
+        Args:
+            notices: what the format decided.
+            rows: what to make of the kept rows, in place of these.
+            is_stated: whether the file states the delays inside sessions.
+            block_size: prompt tokens of one of hash_ids.
+
+        Raises:
+            TraceError: nothing is usable or lies in the window, or a time is beyond what a trace may span.
+        """
+        kept = self.rows if rows is None else rows
+        if not kept and self._rows.num_offered:
+            raise TraceError(self._nothing_inside())
+        requests = RecordedRequests(self._settings, self._rows.zero_ns, self._lines)
+        made = requests.of(kept)
+        dropped = dropped_notice(self._rows.num_offered, self._dropped)
+        late = sorted_notice(self._rows.num_late, self._rows.first_late_line)
+        all_notices = (*notices, *requests.notices(is_stated), *dropped, *late)
+        return ParsedRows(made, all_notices, block_size, num_usable=self._rows.num_offered)
+
+    def _nothing_inside(self) -> str:
+        span_s = round((self._rows.latest_ns - self._rows.first_ns) / NS_PER_SECOND, 6)
+        return (
+            f"no whole session or request of {self._lines.path} lies in the window ({self._settings.window}): its "
+            f"{self._rows.num_offered} usable rows span {span_s:.10g} s"
+        )
