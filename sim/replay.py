@@ -25,7 +25,7 @@ from sim.recorder import Recorder
 from sim.replay_settings import ReplaySettings
 from sim.replica import Replica
 from sim.versions import versions
-from traces import Trace, read_trace, write_trace
+from traces import ReadSettings, Trace, Window, read_trace, write_trace
 
 OnProgress = Callable[[int, float], None]
 
@@ -36,9 +36,18 @@ def load_trace(path: Path, settings: ReplaySettings) -> Trace:
     Raises:
         TraceError: the file is not a trace, or nothing of it is left.
     """
-    trace = read_trace(path, format=settings.trace_format, trace_block_size=settings.trace_block_size)
-    if settings.start_s is not None or settings.end_s is not None or settings.limit is not None:
-        trace = trace.window(settings.start_s, settings.end_s, settings.limit)
+    read = ReadSettings(
+        trace_block_size=settings.trace_block_size,
+        time_unit=settings.time_unit,
+        delay_rule=settings.delay_rule,
+        api_time_scale=settings.api_time_scale,
+        max_delay_s=settings.max_delay_s,
+        request_rate=settings.request_rate,
+        tokenizer=settings.tokenizer,
+        seed=settings.seed,
+        window=Window(settings.start_s, settings.end_s, settings.limit),
+    )
+    trace = read_trace(path, read, format=settings.trace_format)
     return trace.scaled(settings.rate_scale)
 
 

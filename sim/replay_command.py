@@ -17,9 +17,7 @@ def _option(text: str, *names: str) -> Any:  # noqa: ANN401  # typer's own optio
 
 
 def replay(
-    trace: Annotated[
-        Path, typer.Argument(metavar="TRACE", help="Trace file: JSON lines with the Mooncake fields, or a known CSV.")
-    ],
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Trace file of a known format; gzip and zstd too.")],
     backend: Annotated[str | None, _option("sim: a cost model of a GPU; gpu: a real Qwen3 on torch. [sim]")] = None,
     cost: Annotated[
         str | None, _option("With sim: roofline, or a run directory whose step times to use. [roofline]")
@@ -61,8 +59,25 @@ def replay(
         _option("Admit only what fits whole. [on]", "--reserve-full-prompt/--no-reserve-full-prompt"),
     ] = None,
     vllm_version: Annotated[str | None, _option("Whose details to follow: 0.25 or 0.33. [0.33]")] = None,
-    trace_format: Annotated[str | None, _option("auto, native, azure2023 or llmservingsim. [auto]", "--format")] = None,
+    trace_format: Annotated[
+        str | None,
+        _option(
+            "Format of the trace: native (Mooncake too), azure, bailian, burstgpt, llmservingsim, servegen, sharegpt, "
+            "tracelab, tracelab-replay, vidur or weka. [auto: by its content]",
+            "--format",
+        ),
+    ] = None,
     trace_block_size: Annotated[int | None, _option("Prompt tokens of one hash id. [the trace's]")] = None,
+    time_unit: Annotated[str | None, _option("s, ms, us or ns, of times that are numbers. [the format's]")] = None,
+    delay_rule: Annotated[
+        str | None, _option("Recorded sessions: think-only, original, api-scaled or open. [think-only]")
+    ] = None,
+    api_time_scale: Annotated[float | None, _option("Factor on service times, with api-scaled. [1]")] = None,
+    max_delay: Annotated[str | None, _option("Longest delay inside a session, such as 10s. [no limit]")] = None,
+    request_rate: Annotated[
+        float | None, _option("Poisson arrivals a second, for a trace without times. [all at 0]")
+    ] = None,
+    tokenizer: Annotated[str | None, _option("tokenizer.json or its folder, for a trace of texts.")] = None,
     start: Annotated[str | None, _option("Begin of the window, such as 90s. [the trace's]")] = None,
     end: Annotated[str | None, _option("End of the window. [the trace's]")] = None,
     limit: Annotated[int | None, _option("Most requests. [all]")] = None,
@@ -80,14 +95,14 @@ def replay(
     as_json: Annotated[bool, _option("Print only the summary, as JSON.", "--json")] = False,
 ) -> None:
     """Replay a request trace and say what latency and throughput come out."""
-    durations = {"start_s": start, "end_s": end, "warmup_s": warmup}
+    durations = {"start_s": start, "end_s": end, "warmup_s": warmup, "max_delay_s": max_delay}
     options = {name: value for name, value in locals().items() if name not in _NOT_SETTINGS and value is not None}
     with clean_exit():
         summary = _replay(trace, options, durations, config, like, output)
     _print(summary, as_json)
 
 
-_NOT_SETTINGS = ("trace", "start", "end", "warmup", "output", "config", "like", "as_json", "durations")
+_NOT_SETTINGS = ("trace", "start", "end", "warmup", "max_delay", "output", "config", "like", "as_json", "durations")
 
 
 def _replay(

@@ -45,7 +45,7 @@ class ReplaySettings:
         max_model_len: length at which a sequence ends; None takes the model's.
         graph_sizes: batch sizes of captured decode steps; None takes the usual ones, empty runs all steps eager.
         mixed_graph_sizes: tokens of captured steps with prompts; None takes the usual ones, empty runs these eager.
-        seed: tells unique contents of runs apart.
+        seed: tells unique contents of runs apart, and draws what a trace leaves open.
         pace: "virtual" lets the clock jump, "wall" lets it wait; None means virtual, or for backend gpu wall.
         warmup_s: seconds after the first arrival that the steady-state window leaves out; None for no such window.
         slo: limits such as "ttft=500ms,tpot=50ms"; None for none.
@@ -53,6 +53,12 @@ class ReplaySettings:
             counts the request as failed, "truncate" cuts its prompt.
         trace_format: format of the trace file, "auto" to look.
         trace_block_size: prompt tokens of one hash id; None takes the trace's own.
+        time_unit: "s", "ms", "us" or "ns", of times that are plain numbers; None takes the format's own.
+        delay_rule: what later turns of recorded sessions wait for, see `traces.DelayRule`; None means "think-only".
+        api_time_scale: factor on recorded service times, of rule "api-scaled".
+        max_delay_s: longer delays inside sessions are cut to this; None leaves them.
+        request_rate: Poisson arrivals a second for a trace that has no times; None puts them all at 0.
+        tokenizer: path of the tokenizer that counts the tokens of a trace of texts.
         start_s: begin of the window of the trace that is replayed.
         end_s: end of it.
         limit: most requests.
@@ -93,6 +99,12 @@ class ReplaySettings:
     oversize: Literal["error", "fail", "truncate"] = "fail"
     trace_format: str = "auto"
     trace_block_size: int | None = None
+    time_unit: str | None = None
+    delay_rule: str | None = None
+    api_time_scale: float | None = None
+    max_delay_s: float | None = None
+    request_rate: float | None = None
+    tokenizer: str | None = None
     start_s: float | None = None
     end_s: float | None = None
     limit: int | None = None

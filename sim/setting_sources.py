@@ -11,9 +11,12 @@ from sim.errors import SimError
 from sim.replay_settings import OF_BACKEND, POLICY_SETTINGS, ReplaySettings
 
 # What describes the other run's trace and clock rather than its engine.
-_NOT_TAKEN = ("pace", "warmup_s", "slo", "start_s", "end_s", "limit", "rate_scale", "trace_format", "trace_block_size")
+_NOT_TAKEN = (
+    *("pace", "warmup_s", "slo", "start_s", "end_s", "limit", "rate_scale", "trace_format", "trace_block_size"),
+    *("time_unit", "delay_rule", "api_time_scale", "max_delay_s", "request_rate", "tokenizer"),
+)
 # Settings that a flag has another name for.
-_DURATIONS = {"warmup": "warmup_s", "start": "start_s", "end": "end_s"}
+_DURATIONS = {"warmup": "warmup_s", "start": "start_s", "end": "end_s", "max_delay": "max_delay_s"}
 _BY_FLAG = _DURATIONS | {"format": "trace_format"}
 
 

@@ -10,11 +10,11 @@ from msgspec import Meta, Struct
 from traces.arrival_times import ArrivalTimes, Stamp
 from traces.canonical_row import default_request_id
 from traces.parsed_rows import ParsedRows, dropped_notice
+from traces.read_settings import ReadSettings
 from traces.row_decoder import RowDecoder
 from traces.trace_lines import TraceLines
 from traces.trace_request import TraceRequest
 
-UNITS_PER_SECOND = 10**9
 NumTokens = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
@@ -38,7 +38,7 @@ MEANINGS: Mapping[str, str] = {
 }
 
 
-def read_llmservingsim(lines: TraceLines) -> ParsedRows:
+def read_llmservingsim(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
     """Read `input_toks`, `output_toks`, `arrival_time_ns`; token ids are passed over with a notice.
 
     Rows with a length of zero are dropped and counted.
@@ -58,10 +58,13 @@ def read_llmservingsim(lines: TraceLines) -> ParsedRows:
         else:
             rows.append((index, line, row))
     times = ArrivalTimes.of(
-        [Stamp(line, row.arrival_time_ns) for _, line, row in rows], "arrival_time_ns", UNITS_PER_SECOND, lines
+        [Stamp(line, row.arrival_time_ns) for _, line, row in rows],
+        "arrival_time_ns",
+        settings.units_per_second("ns"),
+        lines,
     )
     requests = tuple(_request(*row, times) for row in rows)
-    origin = "Read as an LLMServingSim length file, arrival_time_ns in nanoseconds."
+    origin = f"Read as an LLMServingSim length file, arrival_time_ns in {settings.unit_name('ns')}."
     ids = (f"Token ids were ignored in {num_with_ids} rows; prompts share no prefix.",) if num_with_ids else ()
     return ParsedRows(requests, (origin, *times.notices, *ids, *decoder.notices, *dropped_notice(len(rows), dropped)))
 

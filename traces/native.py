@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 from traces.arrival_times import ArrivalTimes, Stamp
 from traces.canonical_row import default_request_id
 from traces.parsed_rows import ParsedRows
+from traces.read_settings import ReadSettings
 from traces.row_decoder import RowDecoder
 from traces.session_turns import SessionTurns
 from traces.time_quantum import MAX_TIME_S, to_seconds
@@ -16,7 +17,7 @@ from traces.trace_request import TraceRequest
 
 MAX_INT32 = 2**31 - 1
 MAX_HASH_ID = 2**64 - 1
-UNITS_PER_SECOND = 1000
+MAX_DELAY = MAX_TIME_S * 10**9  # in any unit
 
 NumTokens = Annotated[int, Meta(ge=1, le=MAX_INT32)]
 Text = Annotated[str, Meta(min_length=1)]
@@ -28,7 +29,7 @@ class NativeRow(Struct):
     input_length: NumTokens
     output_length: NumTokens
     timestamp: Annotated[float, Meta(ge=0)] | None = None
-    delay: Annotated[float, Meta(ge=0, le=MAX_TIME_S * UNITS_PER_SECOND)] | None = None
+    delay: Annotated[float, Meta(ge=0, le=MAX_DELAY)] | None = None
     hash_ids: tuple[Annotated[int, Meta(ge=0)], ...] | None = None
     request_id: Text | None = None
     session_id: Text | None = None
@@ -42,7 +43,7 @@ MEANINGS: Mapping[str, str] = {
     "input_length": NUM_TOKENS,
     "output_length": NUM_TOKENS,
     "timestamp": "a number of milliseconds, 0 or more",
-    "delay": f"a number of milliseconds from 0 to {MAX_TIME_S * UNITS_PER_SECOND}",
+    "delay": f"a number of milliseconds from 0 to {MAX_TIME_S * 1000}",
     "hash_ids": HASH_IDS,
     "request_id": "a text that is not empty",
     "session_id": "a text that is not empty",
@@ -51,12 +52,13 @@ MEANINGS: Mapping[str, str] = {
 }
 
 
-def read_native(lines: TraceLines) -> ParsedRows:
+def read_native(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
     """Read the native format.
 
     Raises:
         TraceError: a line is not what it must be.
     """
+    units = settings.units_per_second("ms")
     decoder = RowDecoder(NativeRow, MEANINGS, lines)
     turns = SessionTurns(lines)
     rows: list[tuple[int, NativeRow]] = []
@@ -64,11 +66,12 @@ def read_native(lines: TraceLines) -> ParsedRows:
         row = decoder.decode(number, content)
         turns.check(number, row.session_id, row.timestamp, row.delay)
         _check_hash_ids(lines, number, row.hash_ids)
+        _check_delay(lines, number, row.delay, settings)
         rows.append((number, row))
     stamps = [Stamp(number, row.timestamp) for number, row in rows if row.timestamp is not None]
-    times = ArrivalTimes.of(stamps, "timestamp", UNITS_PER_SECOND, lines)
-    requests = tuple(_request(index, number, row, times) for index, (number, row) in enumerate(rows))
-    origin = "Read as native JSON lines (Mooncake fields), timestamp and delay in milliseconds."
+    times = ArrivalTimes.of(stamps, "timestamp", units, lines)
+    requests = tuple(_request(index, number, row, times, units) for index, (number, row) in enumerate(rows))
+    origin = f"Read as native JSON lines (Mooncake fields), timestamp and delay in {settings.unit_name('ms')}."
     return ParsedRows(requests, (origin, *times.notices, *decoder.notices))
 
 
@@ -78,14 +81,21 @@ def _check_hash_ids(lines: TraceLines, line: int, hash_ids: tuple[int, ...] | No
         raise lines.error(line, f"hash_ids has {max(hash_ids)}, but hash_ids must be {HASH_IDS}")
 
 
-def _request(index: int, line: int, row: NativeRow, times: ArrivalTimes) -> TraceRequest:
+def _check_delay(lines: TraceLines, line: int, delay: float | None, settings: ReadSettings) -> None:
+    most = MAX_TIME_S * settings.units_per_second("ms")
+    if delay is not None and delay > most:
+        meaning = f"a number of {settings.unit_name('ms')} from 0 to {most}"
+        raise lines.error(line, f"delay is {delay}, but delay must be {meaning}")
+
+
+def _request(index: int, line: int, row: NativeRow, times: ArrivalTimes, units_per_second: int) -> TraceRequest:
     return TraceRequest(
         request_id=default_request_id(index) if row.request_id is None else row.request_id,
         line=line,
         input_length=row.input_length,
         output_length=row.output_length,
         arrival_s=None if row.timestamp is None else times.arrival_s(row.timestamp),
-        delay_s=None if row.delay is None else to_seconds(row.delay, UNITS_PER_SECOND),
+        delay_s=None if row.delay is None else to_seconds(row.delay, units_per_second),
         session_id=row.session_id,
         priority=row.priority,
         hash_ids=row.hash_ids,

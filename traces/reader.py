@@ -1,33 +1,60 @@
 """Reads a trace from a file of any known format."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 
-from traces.azure2023 import read_azure2023
+from traces.azure import read_azure
+from traces.bailian import read_bailian
+from traces.burstgpt import read_burstgpt
+from traces.delay_cap import cap_delays
 from traces.errors import TraceError
 from traces.hash_id_count import hash_id_count
 from traces.llmservingsim import read_llmservingsim
+from traces.load_notice import load_notice
 from traces.native import read_native
-from traces.parsed_rows import ParsedRows
+from traces.parsed_rows import ParsedRows, sorted_notice
+from traces.read_settings import ReadSettings
 from traces.request_order import in_order
+from traces.servegen import read_servegen
+from traces.sharegpt import read_sharegpt
 from traces.side_file import side_file_path, stated_block_size
 from traces.trace import DEFAULT_BLOCK_SIZE, Trace
 from traces.trace_file import open_trace_file
-from traces.trace_format import recognised_format
+from traces.trace_format import check_settings, recognised_format
 from traces.trace_lines import TraceLines
 from traces.trace_request import TraceRequest
+from traces.tracelab import read_tracelab
+from traces.tracelab_replay import read_tracelab_replay
+from traces.vidur import read_vidur
+from traces.weka import read_weka
+from traces.window import Window
 
-FORMATS = ("auto", "native", "azure2023", "llmservingsim")
-MAX_LINE_BYTES = 16 * 2**20
+READERS: Mapping[str, Callable[[TraceLines, ReadSettings], ParsedRows]] = MappingProxyType(
+    {
+        "azure": read_azure,
+        "bailian": read_bailian,
+        "burstgpt": read_burstgpt,
+        "llmservingsim": read_llmservingsim,
+        "native": read_native,
+        "servegen": read_servegen,
+        "sharegpt": read_sharegpt,
+        "tracelab": read_tracelab,
+        "tracelab-replay": read_tracelab_replay,
+        "vidur": read_vidur,
+        "weka": read_weka,
+    }
+)
 
 
 def read_trace(
     path: str | PathLike[str],
+    settings: ReadSettings | None = None,
     *,
     format: str = "auto",
     trace_block_size: int | None = None,
-    max_line_bytes: int = MAX_LINE_BYTES,
 ) -> Trace:
     """Read a trace, plain, gzip or zstd.
 
@@ -35,49 +62,67 @@ def read_trace(
 
     Args:
         path: the file. Beside it may lie a side file, `NAME.meta.json`, that states the `block_size` of its hash_ids.
-        format: "native" (JSON lines with the Mooncake fields), "azure2023" (CSV), "llmservingsim" (JSON lines), or
-            "auto", which looks at the first line.
-        trace_block_size: prompt tokens that one of hash_ids stands for; before the side file, and that before 512.
-        max_line_bytes: longest line that is read.
+        settings: what is left open by the file, and which part of it is wanted.
+        format: one of `FORMAT_NAMES`, or "auto", which looks at the beginning of the file.
+        trace_block_size: the one in `settings`, for short; before the side file, that before what the format or file
+            says, and that before 512.
 
     Raises:
-        TraceError: the file or a row in it is not what it must be.
+        TraceError: the file or a row in it is not what it must be, or a setting is of no use for it.
     """
     path = Path(path)
-    if format not in FORMATS:
-        raise TraceError(f"trace format {format!r} is not known; known are {', '.join(FORMATS)}")
+    settings = settings or ReadSettings()
+    if trace_block_size is not None:
+        settings = replace(settings, trace_block_size=trace_block_size)
+    if format != "auto":
+        check_settings(format, settings)
     with open_trace_file(path) as stream:
-        block_size, stated_by = _block_size(path, trace_block_size)
-        lines = TraceLines(str(path), stream, max_line_bytes)
-        rows = _read(recognised_format(lines) if format == "auto" else format, lines)
+        stated_size = stated_block_size(path)
+        lines = TraceLines(str(path), stream, settings.max_line_bytes)
+        rows = _read(format, lines, replace(settings, trace_block_size=settings.trace_block_size or stated_size))
         blanks = (f"{lines.num_blank} blank lines were skipped.",) if lines.num_blank else ()
     _check_ids(path, rows.requests)
-    notices = (*rows.notices, *blanks, *_order_notices(rows.requests))
-    notices += _hash_id_notices(path, rows.requests, block_size, stated_by)
-    return Trace(name=path.name, requests=in_order(rows.requests), block_size=block_size, notices=notices)
+    requests, cut = cap_delays(rows.requests, settings.max_delay_s)
+    notices = (*rows.notices, *cut, *blanks)
+    if rows.num_usable is None:  # else the format has looked at the order of its rows itself
+        notices += _order_notices(requests)
+    block_size, size_source = _block_size(path, settings.trace_block_size, stated_size, rows.block_size)
+    notices += _hash_id_notices(path, requests, block_size, size_source)
+    trace = Trace(name=path.name, requests=in_order(requests), block_size=block_size, notices=notices)
+    return _windowed(trace, settings.window, rows.num_usable)
 
 
-def _read(format: str, lines: TraceLines) -> ParsedRows:
+def _read(format: str, lines: TraceLines, settings: ReadSettings) -> ParsedRows:
     lines.first()  # an empty file is the same error in every format
-    match format:
-        case "native":
-            return read_native(lines)
-        case "azure2023":
-            return read_azure2023(lines)
-        case "llmservingsim":
-            return read_llmservingsim(lines)
-    raise AssertionError(format)
+    reason = None
+    if format == "auto":
+        format, reason = recognised_format(lines)
+        check_settings(format, settings)
+    rows = READERS[format](lines, settings)
+    known_by = "" if reason is None else f" Format {format}, recognised by {reason}."
+    first, *others = rows.notices
+    return replace(rows, notices=(first + known_by, *load_notice(rows.requests), *others))
 
 
-def _block_size(path: Path, given: int | None) -> tuple[int, str]:
+def _windowed(trace: Trace, window: Window, num_usable: int | None) -> Trace:
+    """Cut a trace to its window, or say that its format has done so while reading."""
+    if window == Window():
+        return trace
+    if num_usable is None:
+        return trace.window(window.start_s, window.end_s, window.limit)
+    origin = "" if window.start_s is None else f"; times count from {window.start_s:.10g} s on"
+    notice = f"Window ({window}), applied while reading: {trace.num_requests} of {num_usable} requests kept{origin}."
+    return replace(trace, notices=(*trace.notices, notice))
+
+
+def _block_size(path: Path, given: int | None, stated: int | None, of_format: int | None) -> tuple[int, str]:
     """Return the block size and who stated it."""
     if given is not None:
-        if given < 1:
-            raise TraceError(f"the trace block size is {given}, but it must be at least 1 token")
         return given, "as given"
-    stated = stated_block_size(path)
     if stated is not None:
         return stated, f"by {side_file_path(path).name}"
+    if of_format is not None:
+        return of_format, "by the format"
     return DEFAULT_BLOCK_SIZE, "by default"
 
 
@@ -101,10 +146,7 @@ def _order_notices(requests: Sequence[TraceRequest]) -> tuple[str, ...]:
             if request.arrival_s < latest_s:
                 late_lines.append(request.line)
             latest_s = max(latest_s, request.arrival_s)
-    if not late_lines:
-        return ()
-    moved = f"{len(late_lines)} rows stood behind a later arrival (first in line {late_lines[0]})"
-    return (f"Rows were sorted by arrival: {moved}.",)
+    return sorted_notice(len(late_lines), late_lines[0] if late_lines else None)
 
 
 def _hash_id_notices(path: Path, requests: Sequence[TraceRequest], block_size: int, stated_by: str) -> tuple[str, ...]:

@@ -1,51 +1,144 @@
 """The formats that a trace can have, and how each is recognised."""
 
+from collections.abc import Collection
+from typing import NamedTuple
+
 import msgspec
 
-from traces.azure2023 import AZURE2023_COLUMNS
+from traces.azure import AZURE_COLUMNS
+from traces.burstgpt import BURSTGPT_COLUMNS
 from traces.csv_rows import csv_header
+from traces.errors import TraceError
+from traces.json_values import JsonValues
+from traces.read_settings import ReadSettings
+from traces.servegen import is_servegen_row
+from traces.sharegpt import CONVERSATION_FIELDS
 from traces.trace_lines import TraceLines
+from traces.tracelab_replay import TRACELAB_REPLAY_COLUMNS
+from traces.vidur import VIDUR_COLUMNS
 
 NATIVE_FIELDS = ("timestamp", "input_length", "output_length")
 LLMSERVINGSIM_FIELDS = ("input_toks", "output_toks", "arrival_time_ns")
-MAX_SHOWN = 8
-BAILIAN_FIELDS = ("chat_id", "parent_chat_id", "turn")
-KNOWN = (
-    f"known are native JSON lines ({', '.join(NATIVE_FIELDS)}), azure2023 CSV ({', '.join(AZURE2023_COLUMNS)}) "
-    f"and llmservingsim JSON lines ({', '.join(LLMSERVINGSIM_FIELDS)})"
+SESSION_SETTINGS = ("delay_rule", "api_time_scale")
+
+
+class TraceFormat(NamedTuple):
+    """What a format is known by.
+
+    Attributes:
+        name: as settings name it.
+        marks: fields or columns that a file of the format has.
+        settings: those of `ReadSettings` that it has a use for, beside those that all have.
+        is_csv: whether it is CSV; else JSON objects.
+        needs_all: whether all marks must be there, or any of them will do.
+    """
+
+    name: str
+    marks: tuple[str, ...]
+    settings: tuple[str, ...]
+    is_csv: bool = False
+    needs_all: bool = True
+
+    def found_in(self, fields: Collection[str]) -> tuple[str, ...]:
+        """Return the marks among the fields, or nothing if they are not enough."""
+        found = tuple(mark for mark in self.marks if mark in fields)
+        return () if self.needs_all and len(found) < len(self.marks) else found
+
+
+# The more special before the more general: Bailian rows have the native fields too, but other units.
+FORMATS = (
+    TraceFormat("bailian", ("chat_id", "parent_chat_id", "turn"), ("time_unit", *SESSION_SETTINGS)),
+    TraceFormat("weka", ("requests", "block_size"), ("request_rate", *SESSION_SETTINGS)),
+    TraceFormat("tracelab", ("session_id", "round_index", "timing_events"), ("request_rate", *SESSION_SETTINGS)),
+    TraceFormat("sharegpt", CONVERSATION_FIELDS, ("request_rate", "tokenizer"), needs_all=False),
+    TraceFormat("llmservingsim", LLMSERVINGSIM_FIELDS, ("time_unit",), needs_all=False),
+    TraceFormat("native", NATIVE_FIELDS, ("time_unit",), needs_all=False),
+    TraceFormat("azure", AZURE_COLUMNS, (), True),
+    TraceFormat("burstgpt", BURSTGPT_COLUMNS, ("time_unit", *SESSION_SETTINGS), True),
+    TraceFormat("tracelab-replay", TRACELAB_REPLAY_COLUMNS, ("time_unit", "request_rate"), True),
+    TraceFormat("vidur", VIDUR_COLUMNS, ("time_unit", "request_rate"), True),
+    TraceFormat("servegen", (), (), True),
 )
+FORMAT_NAMES = tuple(sorted(format.name for format in FORMATS))
+KNOWN = "known formats are " + ", ".join(FORMAT_NAMES)
+MAX_SHOWN = 8
+MAX_LOOKED_AT = 64 * 2**20
 
 
-def recognised_format(lines: TraceLines) -> str:
-    """Return the name of the format, by the fields or columns in the first line.
+class Recognition(NamedTuple):
+    """Which format a file has.
+
+    Attributes:
+        name: of the format.
+        reason: what it was known by, as it fits behind "recognised by".
+    """
+
+    name: str
+    reason: str
+
+
+def recognised_format(lines: TraceLines) -> Recognition:
+    """Return the format, by the fields or columns at the beginning of the file.
 
     Raises:
-        TraceError: the file is empty, or its first line belongs to no known format.
+        TraceError: the file is empty, or its beginning belongs to no known format.
     """
     number, content = lines.first()
-    if content.startswith(b"{"):
+    if content.startswith((b"{", b"[")):
         return _json_format(lines, number, content)
-    if set(AZURE2023_COLUMNS) <= set(csv_header(content)):
-        return "azure2023"
+    header = csv_header(content)
+    for format in FORMATS:
+        if format.is_csv and (marks := format.found_in(header)):
+            return Recognition(format.name, f"its columns {', '.join(marks)}")
+    if is_servegen_row(header):
+        return Recognition("servegen", "its first row, six values without a header")
     start = content[:60].decode(errors="replace")
-    raise lines.error(number, f"{start!r} is neither a JSON object nor a known CSV header; {KNOWN}")
+    raise lines.error(number, f"{start!r} is neither JSON nor a known CSV header; {KNOWN}")
 
 
-def _json_format(lines: TraceLines, line: int, content: bytes) -> str:
-    try:
-        fields = msgspec.json.decode(content, type=dict[str, msgspec.Raw]).keys()
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return "native"  # whose reader explains what is wrong with the line
-    if fields >= set(BAILIAN_FIELDS):
-        # Its fields look native, but its seconds would be taken for milliseconds.
-        raise lines.error(
-            line,
-            f"{', '.join(BAILIAN_FIELDS)} mark a Bailian trace, whose timestamps are seconds, and that format is not "
-            "known; where they are milliseconds, give the format as native",
-        )
-    if fields & set(LLMSERVINGSIM_FIELDS):
-        return "llmservingsim"
-    if fields & set(NATIVE_FIELDS):
-        return "native"
+def check_settings(name: str, settings: ReadSettings) -> None:
+    """Check that a format has a use for all that is set.
+
+    Raises:
+        TraceError: the format is not known, or something is set that it would pass over.
+    """
+    format = next((format for format in FORMATS if format.name == name), None)
+    if format is None:
+        raise TraceError(f"trace format {name!r} is not known; known are auto, {', '.join(FORMAT_NAMES)}")
+    for setting in ("time_unit", "request_rate", "tokenizer", *SESSION_SETTINGS):
+        value = getattr(settings, setting)
+        if value is not None and setting not in format.settings:
+            users = sorted(each.name for each in FORMATS if setting in each.settings)
+            raise TraceError(
+                f"{setting.replace('_', ' ')} is {value!r}, but a trace of format {name} has no use for it; "
+                f"it is for {', '.join(users)}"
+            )
+
+
+def _json_format(lines: TraceLines, line: int, content: bytes) -> Recognition:
+    fields = _fields(content)
+    if fields is None:
+        fields = _fields(_first_object(lines))
+    if fields is None:
+        return Recognition("native", "its first byte")  # whose reader explains what is wrong with the line
+    for format in FORMATS:
+        if not format.is_csv and (marks := format.found_in(fields)):
+            return Recognition(format.name, f"its fields {', '.join(marks)}")
     named = ", ".join(sorted(fields)[:MAX_SHOWN]) + (", ..." if len(fields) > MAX_SHOWN else "")
     raise lines.error(line, f"the fields {named or '(none)'} are of no known format; {KNOWN}")
+
+
+def _fields(content: bytes) -> set[str] | None:
+    try:
+        return set(msgspec.json.decode(content, type=dict[str, msgspec.Raw]))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _first_object(lines: TraceLines) -> bytes:
+    """Return the first object of a list, or of a file that lays objects out over several lines."""
+    with lines.looking_ahead():
+        try:
+            return next((content for _, content in JsonValues(lines, MAX_LOOKED_AT)), b"")
+        except TraceError:
+            return b""

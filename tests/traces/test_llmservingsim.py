@@ -16,7 +16,7 @@ def test_lengths_and_nanoseconds_are_read(trace_file: TraceFile) -> None:
     (request,) = trace.requests
     assert (request.input_length, request.output_length, request.request_id) == (2358, 531, "r0")
     assert request.arrival_s == round(0.046926808 * 2**30) / 2**30
-    assert trace.notices == ("Read as an LLMServingSim length file, arrival_time_ns in nanoseconds.",)
+    assert trace.notices[0].startswith("Read as an LLMServingSim length file, arrival_time_ns in nanoseconds.")
 
 
 def test_token_ids_are_ignored_with_a_notice(trace_file: TraceFile) -> None:

@@ -161,4 +161,7 @@ def test_a_wrong_field_is_found_beside_an_unknown_one(trace_file: TraceFile) -> 
 
 def test_the_format_and_its_unit_are_said(trace_file: TraceFile) -> None:
     notices = read_trace(trace_file(ROW)).notices
-    assert notices == ("Read as native JSON lines (Mooncake fields), timestamp and delay in milliseconds.",)
+    assert notices[0] == (
+        "Read as native JSON lines (Mooncake fields), timestamp and delay in milliseconds. Format native, recognised "
+        "by its fields timestamp, input_length, output_length."
+    )

@@ -23,7 +23,7 @@ LENGTHS = '{"input_toks": 3, "output_toks": 2, "arrival_time_ns": 1}'
     ("content", "format", "beginning"),
     [
         (NATIVE, "native", "Read as native JSON lines"),
-        (AZURE, "azure2023", "Read as Azure CSV"),
+        (AZURE, "azure", "Read as Azure CSV"),
         (LENGTHS, "llmservingsim", "Read as an LLMServingSim length file"),
     ],
 )
@@ -38,11 +38,12 @@ def test_the_format_is_recognised_by_content_and_said(
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("hello", "line 1: 'hello' is neither a JSON object nor a known CSV header; known are native JSON lines"),
-        ("Timestamp,Model\n1,2", "line 1: 'Timestamp,Model' is neither a JSON object nor a known CSV header"),
-        ("[{}]", "line 1: '[{}]' is neither a JSON object nor a known CSV header"),
-        ('"a,b\n', "line 1: '\"a,b' is neither a JSON object nor a known CSV header"),
-        ("{}", "line 1: the fields (none) are of no known format; known are native JSON lines"),
+        ("hello", "line 1: 'hello' is neither JSON nor a known CSV header; known formats are azure, bailian,"),
+        ("Timestamp,Model\n1,2", "line 1: 'Timestamp,Model' is neither JSON nor a known CSV header"),
+        ("[{}]", "line 1: the fields (none) are of no known format"),
+        ("[]", "line 1: the line is [], but it must be one JSON object"),
+        ('"a,b\n', "line 1: '\"a,b' is neither JSON nor a known CSV header"),
+        ("{}", "line 1: the fields (none) are of no known format; known formats are azure, bailian,"),
         ('{"id": 1, "t": 2}', "line 1: the fields id, t are of no known format"),
         (
             MANY_FIELDS,
@@ -58,20 +59,25 @@ def test_an_unknown_format_is_refused_with_the_known_ones(trace_file: TraceFile,
 
 
 def test_seconds_are_not_taken_for_milliseconds(trace_file: TraceFile) -> None:
-    row = NATIVE.replace("{", '{"chat_id": 159, "parent_chat_id": -1, "turn": 1, ')
-    path = trace_file(row)
-    assert "mark a Bailian trace, whose timestamps are seconds" in error_of(path)
-    assert read_trace(path, format="native").num_requests == 1
+    bailian = '{"chat_id": 159, "parent_chat_id": -1, "turn": 1, "hash_ids": [7], '
+    path = trace_file("\n".join([NATIVE, NATIVE.replace("0", "250", 1)]).replace("{", bailian).replace("159", "160", 1))
+    assert read_trace(path).last_arrival_s == 250.0
+    assert (
+        "timestamp in seconds. Format bailian, recognised by its fields chat_id, parent_chat_id, turn."
+        in (read_trace(path).notices[0])
+    )
+    assert read_trace(path, format="native").last_arrival_s == 0.25
 
 
 def test_a_given_format_must_be_known(trace_file: TraceFile) -> None:
     assert error_of(trace_file(NATIVE), "csv") == (
-        "trace format 'csv' is not known; known are auto, native, azure2023, llmservingsim"
+        "trace format 'csv' is not known; known are auto, azure, bailian, burstgpt, llmservingsim, native, servegen, "
+        "sharegpt, tracelab, tracelab-replay, vidur, weka"
     )
 
 
 def test_a_given_format_must_fit(trace_file: TraceFile) -> None:
-    assert "line 1: the header has no column TIMESTAMP" in error_of(trace_file(NATIVE), "azure2023")
+    assert "line 1: the header has no column TIMESTAMP" in error_of(trace_file(NATIVE), "azure")
     assert "line 1: input_toks is missing" in error_of(trace_file(NATIVE), "llmservingsim")
     assert "line 1: input_length is missing" in error_of(trace_file(LENGTHS), "native")
-    assert "is empty" in error_of(trace_file(""), "azure2023")
+    assert "is empty" in error_of(trace_file(""), "azure")

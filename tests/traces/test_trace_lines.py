@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.traces.conftest import TraceFile
-from traces import TraceError, read_trace
+from traces import ReadSettings, TraceError, read_trace
 from traces.trace_lines import TraceLines
 
 ROW = '{"timestamp": 0, "input_length": 3, "output_length": 2}'
@@ -13,7 +13,7 @@ ROW = '{"timestamp": 0, "input_length": 3, "output_length": 2}'
 
 def error_of(path: Path, max_line_bytes: int = 2**24) -> str:
     with pytest.raises(TraceError) as caught:
-        read_trace(path, max_line_bytes=max_line_bytes)
+        read_trace(path, ReadSettings(max_line_bytes=max_line_bytes))
     return str(caught.value)
 
 
@@ -57,7 +57,7 @@ def test_lines_that_end_in_cr_alone_are_refused(trace_file: TraceFile) -> None:
 
 def test_a_line_is_refused_from_its_limit_on(trace_file: TraceFile) -> None:
     path = trace_file(f"{ROW}\n{ROW[:-1]}{' ' * 100}}}\n")
-    assert read_trace(path, max_line_bytes=len(ROW) + 101).num_requests == 2
+    assert read_trace(path, ReadSettings(max_line_bytes=len(ROW) + 101)).num_requests == 2
     assert error_of(path, len(ROW) + 100).startswith(f"{path} line 2: longer than {len(ROW) + 100} bytes; put each")
 
 

@@ -1,7 +1,9 @@
+import tracemalloc
+
 import pytest
 
 from tests.traces.conftest import TraceFile
-from traces import TraceError, read_trace
+from traces import ReadSettings, TraceError, Window, read_trace
 
 HEADER = "TIMESTAMP,ContextTokens,GeneratedTokens"
 
@@ -17,7 +19,10 @@ def test_crlf_seven_digits_and_no_final_newline(trace_file: TraceFile) -> None:
     assert trace.requests[0].arrival_s == 0.0
     assert trace.requests[1].arrival_s == round(4.3145793 * 2**30) / 2**30
     assert trace.notices == (
-        "Read as Azure CSV, TIMESTAMP in calendar time.",
+        "Read as Azure CSV, TIMESTAMP in calendar time. Format azure, recognised by its columns TIMESTAMP, "
+        "ContextTokens, GeneratedTokens.",
+        "2 requests, first turns over 4.315 s, 0.4635 a second; prompts of 385.0 and outputs of 76.5 tokens on "
+        "average.",
         "Times count from the earliest request, 2023-11-16 18:15:46.6805900.",
     )
 
@@ -87,3 +92,81 @@ def test_bytes_that_are_not_utf8_are_refused(trace_file: TraceFile) -> None:
     path = trace_file(f"{HEADER}\n".encode() + b"2023-11-16 18:00:00,\xff,1")
     with pytest.raises(TraceError, match="line 2: not UTF-8"):
         read_trace(path)
+
+
+def test_one_file_mixes_fractions_of_all_lengths_with_whole_seconds(trace_file: TraceFile) -> None:
+    rows = ("2024-05-12 00:00:00+00:00,1,1", "2024-05-12 00:00:00.009930+00:00,1,1", "2024-05-12 00:00:01.5+00:00,1,1")
+    trace = read_trace(trace_file("\n".join([HEADER, *rows])))
+    # 9.93 ms, not the 10 ms of two digits; the row of a whole second is there.
+    assert [r.arrival_s for r in trace.requests] == [0.0, round(0.00993 * 2**30) / 2**30, 1.5]
+
+
+def test_the_form_of_2025_has_milliseconds_and_images(trace_file: TraceFile) -> None:
+    header = "TIMESTAMP,NumImages,ContextTokens,GeneratedTokens"
+    trace = read_trace(trace_file(f"{header}\n2024-10-15T23:59:59.999Z,2,1500,1\n2024-10-16T00:00:00.001Z,0,20,7\n"))
+    assert [(r.input_length, r.output_length, r.arrival_s) for r in trace.requests] == [
+        (1500, 1, 0.0),
+        (20, 7, round(0.002 * 2**30) / 2**30),
+    ]
+    assert "Unknown columns were ignored: NumImages." in trace.notices
+
+
+def many_rows(num: int) -> str:
+    return "\n".join(
+        [HEADER, *(f"2024-05-10 00:{i // 600 % 60:02}:{i // 10 % 60:02}.{i % 10},9,1" for i in range(num))]
+    )
+
+
+@pytest.mark.parametrize(
+    ("window", "lines", "arrivals"),
+    [
+        (Window(limit=3), [2, 3, 4], [0.0, 0.1, 0.2]),
+        (Window(start_s=100, end_s=100.25), [1002, 1003, 1004], [0.0, 0.1, 0.2]),
+        (Window(start_s=1500), [], []),
+        (Window(end_s=0.15), [2, 3], [0.0, 0.1]),
+    ],
+)
+def test_a_window_is_applied_while_reading(
+    trace_file: TraceFile, window: Window, lines: list[int], arrivals: list[float]
+) -> None:
+    path = trace_file(many_rows(5000))
+    if not lines:
+        with pytest.raises(TraceError, match=r"lies in the window \(from 1500 s\): its 5000 usable rows span 499.9 s"):
+            read_trace(path, ReadSettings(window=window))
+        return
+    trace = read_trace(path, ReadSettings(window=window))
+    assert [request.line for request in trace.requests] == lines
+    assert [request.arrival_s for request in trace.requests] == pytest.approx(arrivals, abs=1e-9)
+    assert f"applied while reading: {len(lines)} of 5000 requests kept" in trace.notices[-1]
+    whole = read_trace(path)
+    assert trace == whole.window(window.start_s, window.end_s, window.limit)
+
+
+def test_a_file_of_any_length_is_read_in_little_memory(trace_file: TraceFile) -> None:
+    path = trace_file(many_rows(30_000))
+    tracemalloc.start()
+    try:
+        trace = read_trace(path, ReadSettings(window=Window(limit=100)))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert trace.num_requests == 100
+    assert peak < 2_000_000  # the rows alone would take 4 MB as tuples
+
+
+def test_a_limit_takes_the_earliest_rows_wherever_they_stand(trace_file: TraceFile) -> None:
+    rows = [f"2024-05-10 00:{i // 60:02}:{i % 60:02},{i + 1},1" for i in reversed(range(3000))]
+    trace = read_trace(trace_file("\n".join([HEADER, *rows])), ReadSettings(window=Window(limit=2)))
+    assert [(r.input_length, r.arrival_s) for r in trace.requests] == [(1, 0.0), (2, 1.0)]
+    assert "2999 rows stood behind a later arrival (first in line 3)" in " ".join(trace.notices)
+
+
+def test_bounds_need_the_earliest_row_first(trace_file: TraceFile) -> None:
+    path = trace_file(f"{HEADER}\n2024-05-10 00:00:05,1,1\n2024-05-10 00:00:00,1,1\n")
+    with pytest.raises(TraceError, match=r"line 3: this row is 5 s earlier than the first, which start and end count"):
+        read_trace(path, ReadSettings(window=Window(start_s=1)))
+
+
+def test_more_rows_than_can_be_held_ask_for_a_part(trace_file: TraceFile) -> None:
+    with pytest.raises(TraceError, match=r"line 12: this is the 11th request, and more than 10 are not held; choose"):
+        read_trace(trace_file(many_rows(50)), ReadSettings(max_requests=10))
