@@ -68,6 +68,9 @@ def _counts(summary: Summary) -> Iterator[str]:
     for key in ("aborted", "unfinished"):
         if summary[key]:
             yield _line(f"{key.capitalize()} requests", _number(summary[key]))
+    for noun in ("request", "token"):
+        shares = [_percent(summary[f"{loop}_{noun}_share"]) for loop in ("open", "closed")]
+        yield _line(f"Open / closed loop (% of {noun}s)", " / ".join(shares))
     yield _line("Benchmark duration (s)", _number(summary["duration"]))
     yield _line("Total input tokens", _number(summary["total_input_tokens"]))
     yield _line("Total generated tokens", _number(summary["total_output_tokens"]))

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from analysis import metrics
 from analysis.admission import AdmissionLimits
 from analysis.arrow_values import to_arrow
+from analysis.load_shares import load_shares
 from analysis.run import Run
 from analysis.run_columns import RunColumns
 from analysis.sample import Sample
@@ -73,6 +74,7 @@ def summarise(
         **_heading(run),
         "complete": run.is_complete if complete is None else complete,
         **_counts(run, columns),
+        **load_shares(run),
         **_throughput(columns),
         **_goodput(columns, slo),
         **_all_latencies(columns, columns.requests.is_finished),

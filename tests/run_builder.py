@@ -86,6 +86,7 @@ class RunBuilder:
         hit_tokens: int = 0,
         num_preemptions: int = 0,
         preempted_s: float = 0.0,
+        session_id: str | None = None,
     ) -> None:
         """Adds a request; stamps follow from steps: `scheduled` ran it first, `emissions` are (first step, count)."""
         first_step = emissions[0][0] if emissions else None
@@ -97,7 +98,7 @@ class RunBuilder:
             RequestRow(
                 index=len(self.requests),
                 request_id=request_id,
-                session_id=None,
+                session_id=session_id,
                 line=len(self.requests) + 1,
                 priority=0,
                 input_tokens=input_tokens,

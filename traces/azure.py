@@ -39,4 +39,6 @@ def read_azure(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
         if recording.wants(line, start_ns):
             recording.keep(RecordedRow(index, line, start_ns, num_input, num_output))
     origin = f"Times count from the earliest request, {earliest}."
-    return recording.parsed("Read as Azure CSV, TIMESTAMP in calendar time.", origin, *table.notices)
+    return recording.parsed(
+        "Read as Azure CSV, TIMESTAMP in calendar time.", origin, *table.notices, *recording.order_notice
+    )

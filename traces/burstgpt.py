@@ -40,4 +40,5 @@ def read_burstgpt(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
         f"Read as BurstGPT CSV {version}, Timestamp in {settings.unit_name('s')}.",
         "Times count from the earliest request; prompts share no prefix, as the file does not say what they hold.",
         *table.notices,
+        *recording.order_notice,
     )

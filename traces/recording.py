@@ -57,6 +57,11 @@ class Recording:
         """The rows inside the window, in the order in which they were added."""
         return self._rows.rows
 
+    @property
+    def order_notice(self) -> tuple[str, ...]:
+        """A sentence about rows that stood behind a later one, for a file that ought to be in the order of time."""
+        return sorted_notice(self._rows.num_late, self._rows.first_late_line)
+
     def parsed(
         self,
         *notices: str,
@@ -81,8 +86,7 @@ class Recording:
         requests = RecordedRequests(self._settings, self._rows.zero_ns, self._lines)
         made = requests.of(kept)
         dropped = dropped_notice(self._rows.num_offered, self._dropped)
-        late = sorted_notice(self._rows.num_late, self._rows.first_late_line)
-        all_notices = (*notices, *requests.notices(is_stated), *dropped, *late)
+        all_notices = (*notices, *requests.notices(is_stated), *dropped)
         return ParsedRows(made, all_notices, block_size, num_usable=self._rows.num_offered)
 
     def _nothing_inside(self) -> str:

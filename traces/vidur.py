@@ -36,4 +36,4 @@ def read_vidur(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
         recording.add(RecordedRow(index, line, start_ns, num_input, num_output))
     times = f"arrived_at in {settings.unit_name('s')}" if is_timed else "lengths only"
     drawn = () if is_timed else (arrivals.notice("requests"),)
-    return recording.parsed(f"Read as Vidur CSV, {times}.", *drawn, *table.notices)
+    return recording.parsed(f"Read as Vidur CSV, {times}.", *drawn, *table.notices, *recording.order_notice)

@@ -35,6 +35,8 @@ def test_layout_that_users_of_vllm_know(tmp_path: Path) -> None:
 def test_figures(tmp_path: Path) -> None:
     text = render_report(summarise(small_run(tmp_path).build(), wall_s=0.5))
     assert value(text, "Failed requests") == "1"
+    assert value(text, "Open / closed loop (% of requests)") == "100.0 / 0.0"
+    assert value(text, "Open / closed loop (% of tokens)") == "100.0 / 0.0"
     assert value(text, "Benchmark duration (s)") == "6.00"
     assert value(text, "Output token throughput (tok/s)") == "1.00"
     assert value(text, "Mean TTFT (ms)") == "1250.00"

@@ -29,7 +29,7 @@ def _replayed(content: bytes | str, tmp_path: Path, *args: object, name: str = "
     [
         ("", ["bad.jsonl is empty"]),
         ("\n \r\n", ["bad.jsonl is empty"]),
-        ("hello\n", ["bad.jsonl line 1", "'hello' is neither a JSON object nor a known CSV header"]),
+        ("hello\n", ["bad.jsonl line 1", "'hello' is neither JSON nor a known CSV header"]),
         (ROW + "\nhello\n", ["bad.jsonl line 2", "not valid JSON", "hello"]),
         (ROW + "\n[1, 2]\n", ["bad.jsonl line 2", "it must be one JSON object"]),
         (ROW[:-1] + "\n", ["bad.jsonl line 1", "not valid JSON"]),
@@ -39,7 +39,10 @@ def _replayed(content: bytes | str, tmp_path: Path, *args: object, name: str = "
         (b"\x1f\x8bnot gzip at all", ["bad.jsonl line 1", "damaged or cut off"]),
         (gzip.compress(ROW.encode() * 1000)[:60], ["bad.jsonl", "damaged or cut off"]),
         (b"\x28\xb5\x2f\xfdnot zstd", ["bad.jsonl", "damaged or cut off"]),
-        ('{"timestamp": 0, "input_length": 5, "prompt": "' + "x" * 17 * 2**20 + '"}', ["line 1", "longer than"]),
+        (
+            '{"timestamp": 0, "input_length": 5, "prompt": "' + "x" * 17 * 2**20 + '"}',
+            ["line 1", "output_length is missing"],
+        ),
     ],
     ids=[
         "empty",
@@ -127,7 +130,7 @@ def test_both_times_on_a_later_turn_are_an_error(tmp_path: Path) -> None:
 def test_unsorted_rows_are_sorted_with_a_note(tmp_path: Path) -> None:
     done = _replayed(f"{json.dumps(row(9))}\n{json.dumps(row(5))}\n", tmp_path, "--output", tmp_path / "run")
 
-    assert done.notes[1] == "Rows were sorted by arrival: 1 rows stood behind a later arrival (first in line 2)."
+    assert done.notes[2] == "Rows were sorted by arrival: 1 rows stood behind a later arrival (first in line 2)."
     assert load(tmp_path / "run").table("requests").column("line").to_pylist() == [2, 1]
 
 
@@ -164,7 +167,7 @@ def test_directory_as_trace(tmp_path: Path) -> None:
         ("--backend abacus", ["backend is 'abacus'; it must be one of sim"]),
         ("--pace slow", ["pace is 'slow'; it must be one of virtual, wall"]),
         ("--oversize cut", ["oversize is 'cut'; it must be one of error, fail, truncate"]),
-        ("--format xml", ["trace format 'xml' is not known; known are auto, native"]),
+        ("--format xml", ["trace format 'xml' is not known; known are auto, azure"]),
         ("--scheduling-policy lifo", ["scheduling_policy is 'lifo'; known: fcfs, priority"]),
         ("--vllm-version 0.3", ["vllm_version is '0.3'; known: 0.25, 0.33"]),
         ("--policy nano-vllm --watermark 0.1", ["Policy nano-vllm has no setting watermark"]),

@@ -28,7 +28,11 @@ def _settings(run: Path) -> dict[str, Any]:
 def test_prints_a_table_without_colour_and_notes_beside_it(trace: Path) -> None:
     done = replay(trace)
 
-    assert done.notes == ["Read as native JSON lines (Mooncake fields), timestamp and delay in milliseconds."]
+    assert done.notes == [
+        "Read as native JSON lines (Mooncake fields), timestamp and delay in milliseconds. Format native, recognised "
+        "by its fields timestamp, input_length, output_length.",
+        "3 requests, first turns over 0.100 s, 30 a second; prompts of 30.0 and outputs of 3.0 tokens on average.",
+    ]
     assert done.out.startswith("============ Serving Benchmark Result ============\n")
     assert "Successful requests:                     3\n" in done.out
     assert "Total generated tokens:                  9\n" in done.out
@@ -95,6 +99,8 @@ def test_empty_directory_may_be_the_output(trace: Path, tmp_path: Path) -> None:
     ("flags", "setting", "value"),
     [
         (["--backend", "sim"], "backend", "sim"),
+        (["--time-unit", "us"], "time_unit", "us"),
+        (["--max-delay", "10s"], "max_delay_s", 10.0),
         (["--model", "Qwen3-0.6B"], "model", "Qwen3-0.6B"),
         (["--gpu", "RTX 4090", "--model", "Qwen3-0.6B"], "gpu", "RTX 4090"),
         (["--tp", "2"], "tp", 2),
@@ -250,7 +256,13 @@ def test_seed_changes_nothing_where_no_prompt_is_shared(trace: Path) -> None:
 
 def test_help_names_every_setting_and_its_default() -> None:
     text = command("replay", "--help").out
-    flags = {"trace_format": "format", "warmup_s": "warmup", "start_s": "start", "end_s": "end"}
+    flags = {
+        "trace_format": "format",
+        "warmup_s": "warmup",
+        "start_s": "start",
+        "end_s": "end",
+        "max_delay_s": "max-delay",
+    }
     names = {field.name for field in fields(ReplaySettings)} - {"graph_sizes", "mixed_graph_sizes"}
 
     assert [name for name in names if f"--{flags.get(name, name).replace('_', '-')}" not in text] == []
