@@ -11,7 +11,7 @@ from traces.window import Window
 
 UNITS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 MAX_LINE_BYTES = 256 * 2**20
-MAX_REQUESTS = 10_000_000
+MAX_REQUESTS = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from traces.trace_lines import TraceLines
 from traces.window import Window
 
 Place = tuple[int, int]  # when the first turn starts, and its line
-NEVER = 2**63
+NEVER = 2**80  # nanoseconds: behind any date
 
 
 class RowWindow:
@@ -37,7 +37,8 @@ class RowWindow:
         self._keeps_sessions = keeps_sessions
         self._places: dict[str, Place] = {}
         self._place: Place = (NEVER, 0)
-        self._kept: list[tuple[Place, RecordedRow]] = []
+        self._rows: list[RecordedRow] = []
+        self._row_places: list[Place] = []  # one a row, if there is a limit
         self._last_kept: Place = (NEVER, 0)
         self.num_offered = self.num_late = 0
         self.first_late_line: int | None = None
@@ -82,11 +83,13 @@ class RowWindow:
         Raises:
             TraceError: that makes more rows than a trace may have.
         """
-        self._kept.append((self._place, row))
+        self._rows.append(row)
         limit = self._window.limit
-        if limit is not None and len(self._kept) > 2 * limit + 1000:
-            self._drop_late(limit)
-        if len(self._kept) > self._max_rows:
+        if limit is not None:
+            self._row_places.append(self._place)
+            if len(self._rows) > 2 * limit + 1000:
+                self._drop_late(limit)
+        if len(self._rows) > self._max_rows:
             raise self._lines.error(
                 row.line,
                 f"this is the {self._max_rows + 1:,}th request, and more than {self._max_rows:,} are not held; choose "
@@ -98,7 +101,7 @@ class RowWindow:
         """The rows inside, in the order in which they were kept."""
         if self._window.limit is not None:
             self._drop_beyond(self._window.limit)
-        return [row for _, row in self._kept]
+        return self._rows
 
     @property
     def zero_ns(self) -> int:
@@ -128,7 +131,7 @@ class RowWindow:
 
     def _drop_late(self, limit: int) -> None:
         """Keep the earliest `limit` places only; a row at a later one is not wanted any more."""
-        places = sorted({place for place, _ in self._kept})
+        places = sorted(set(self._row_places))
         if len(places) > limit:
             self._keep_up_to(places[limit - 1])
 
@@ -136,7 +139,7 @@ class RowWindow:
         """Keep the earliest places that have at most `limit` rows together."""
         num_rows = 0
         last_kept: Place = (-NEVER, 0)
-        for place, num_at_place in sorted(Counter(place for place, _ in self._kept).items()):
+        for place, num_at_place in sorted(Counter(self._row_places).items()):
             num_rows += num_at_place
             if num_rows > limit:
                 self._keep_up_to(last_kept)
@@ -145,4 +148,5 @@ class RowWindow:
 
     def _keep_up_to(self, place: Place) -> None:
         self._last_kept = place
-        self._kept = [kept for kept in self._kept if kept[0] <= place]
+        self._rows = [row for row, at in zip(self._rows, self._row_places, strict=True) if at <= place]
+        self._row_places = [at for at in self._row_places if at <= place]

@@ -15,7 +15,8 @@ class TraceRequest:
 
     Attributes:
         request_id: unique in the trace; `r<k>` where the file gives none, k being the position among data rows from 0.
-        line: line in the file, from 1; for a generated trace, its position from 1.
+        line: line in the file, from 1; where lines are no requests (a generated trace, sessions of many calls in a
+            line), the position from 1.
         input_length: tokens of the prompt, at least 1. It holds with `prompt` too: no text is counted here.
         output_length: tokens that the original answer had, at least 1.
         arrival_s: seconds on the trace's own clock, a multiple of 2**-30; None for a later turn of a session, which

@@ -1,6 +1,9 @@
+import gzip
 import tracemalloc
+from collections.abc import Callable
 
 import pytest
+import zstandard
 
 from tests.traces.conftest import TraceFile
 from traces import ReadSettings, TraceError, Window, read_trace
@@ -170,3 +173,15 @@ def test_bounds_need_the_earliest_row_first(trace_file: TraceFile) -> None:
 def test_more_rows_than_can_be_held_ask_for_a_part(trace_file: TraceFile) -> None:
     with pytest.raises(TraceError, match=r"line 12: this is the 11th request, and more than 10 are not held; choose"):
         read_trace(trace_file(many_rows(50)), ReadSettings(max_requests=10))
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress])
+def test_compressed_files_are_read_directly(trace_file: TraceFile, compress: Callable[[bytes], bytes]) -> None:
+    plain = read_trace(trace_file(many_rows(100)))
+    assert read_trace(trace_file(compress(many_rows(100).encode()), "t.csv")) == plain
+
+
+def test_any_year_is_a_time(trace_file: TraceFile) -> None:
+    for year in ("0001", "9999"):
+        trace = read_trace(trace_file(f"{HEADER}\n{year}-05-12 00:00:00,1,1\n{year}-05-12 00:00:02,1,1\n"))
+        assert trace.last_arrival_s == 2.0

@@ -1,10 +1,13 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.traces.conftest import TraceFile
 from traces import ReadSettings, TraceError, Window, read_trace
@@ -98,7 +101,7 @@ def test_the_choice_and_the_seed_are_said(client: Client) -> None:
         (f"{RATES}3000,1,1,Pareto,1,1", LENGTHS, "line 6: '3000,1,1,Pareto,1,1' is no window"),
         (f"{RATES}3000,1,1,,0,0", LENGTHS, "line 6: the rate is 1.0, but pattern and shape are '' and 0.0; a busy"),
         (f"{RATES}2400,1,1,Gamma,1,1", LENGTHS, "line 6: this window does not begin behind the one before"),
-        (f"{RATES}3000,1e9,1,Gamma,1,1", LENGTHS, "line 6: a rate of 1000000000.0 a second makes more than 10,000,000"),
+        (f"{RATES}3000,1e9,1,Gamma,1,1", LENGTHS, "line 6: a rate of 1000000000.0 a second makes more than 5,000,000"),
         (
             f"{RATES}3000,-1,1,Gamma,1,1",
             LENGTHS,
@@ -123,3 +126,15 @@ def test_both_files_must_be_there(trace_file: TraceFile) -> None:
         read_trace(trace_file(RATES, "a-trace.csv"))
     with pytest.raises(TraceError, match=r"rates.csv is a ServeGen client, whose name must end in trace.csv"):
         read_trace(trace_file(RATES, "rates.csv"))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_mutated_distributions_are_read_or_refused(client: Client, data: st.DataObject) -> None:
+    content = json.dumps(LENGTHS)
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(content)))
+        part = data.draw(st.text(max_size=2) | st.sampled_from(["{", ": ", "0.0", "1e999", "-", "[", "'"]))
+        content = content[:start] + part + content[start + data.draw(st.integers(0, 4)) :]
+    with suppress(TraceError):
+        assert read_trace(client(lengths=content)).num_requests > 0

@@ -1,8 +1,11 @@
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.traces.conftest import TraceFile
 from traces import ReadSettings, TraceError, Window, read_trace
@@ -99,3 +102,14 @@ def test_texts_need_a_tokenizer(trace_file: TraceFile, tmp_path: Path) -> None:
         read_trace(path, ReadSettings(tokenizer=str(tmp_path)))
     with pytest.raises(TraceError, match=r"t\.jsonl is no tokenizer \("):
         read_trace(path, ReadSettings(tokenizer=str(path)))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_mutated_conversations_are_read_or_refused(trace_file: TraceFile, tokenizer: str, data: st.DataObject) -> None:
+    content = bytearray(json.dumps(CONVERSATIONS).encode())
+    for _ in range(data.draw(st.integers(1, 4))):
+        start = data.draw(st.integers(0, len(content)))
+        content[start : start + data.draw(st.integers(0, 4))] = data.draw(st.binary(max_size=3))
+    with suppress(TraceError):
+        assert read_trace(trace_file(bytes(content)), ReadSettings(tokenizer=tokenizer)).num_requests > 0
