@@ -59,10 +59,16 @@ class TraceLines:
         return TraceError(f"{self.path} line {line}: {sentence}")
 
     def _read(self) -> Iterator[tuple[int, bytes]]:
+        readline, max_bytes = self._stream.readline, self._max_line_bytes
         for number in count(1):
-            line = self._next(number)
+            try:
+                line = readline(max_bytes + 1)
+            except READ_ERRORS as error:
+                raise self.error(number, f"the file is damaged or cut off ({error})") from error
             if not line:
                 return
+            if len(line) > max_bytes:
+                raise self.error(number, f"longer than {max_bytes:,} bytes; put each request on a line of its own")
             if number == 1:
                 line = self._checked_first(line)
             line = line.strip()
@@ -70,17 +76,6 @@ class TraceLines:
                 yield number, line
             else:
                 self.num_blank += 1
-
-    def _next(self, number: int) -> bytes:
-        try:
-            line = self._stream.readline(self._max_line_bytes + 1)
-        except READ_ERRORS as error:
-            raise self.error(number, f"the file is damaged or cut off ({error})") from error
-        if len(line) > self._max_line_bytes:
-            raise self.error(
-                number, f"longer than {self._max_line_bytes:,} bytes; put each request on a line of its own"
-            )
-        return line
 
     def _checked_first(self, line: bytes) -> bytes:
         if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
