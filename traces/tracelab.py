@@ -85,26 +85,10 @@ def read_tracelab(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
     """
     decoder = RowDecoder(TraceLabRound, MEANINGS, lines, UNUSED)
     recording = Recording(lines, settings)
-    sessions: dict[str, list[Round]] = {}
-    calendar = CalendarTimes()
-    for index, (line, content) in enumerate(lines):
-        found = decoder.decode(line, content)
-        if found.prefix_tokens > found.input_tokens_total:
-            most = f"at most input_tokens_total, {found.input_tokens_total}"
-            raise lines.error(line, f"prefix_tokens is {found.prefix_tokens}, but it must be {most}")
-        times = _start_and_service_ns(found.timing_events, calendar, line, lines)
-        lengths = found.input_tokens_total, found.output_tokens
-        if recording.drops(("input_tokens_total", lengths[0]), ("output_tokens", lengths[1])):
-            continue
-        if times is None:
-            recording.drop("timing_events is empty")
-            continue
-        start_ns, service_ns = times
-        row = RecordedRow(index, line, start_ns, *lengths, found.session_id, service_ns)
-        sessions.setdefault(found.session_id, []).append(Round(found.round_index, found.prefix_tokens, row))
-    block_size = settings.trace_block_size or BLOCK_SIZE
+    sessions = _sessions(lines, decoder, recording)
     if settings.request_rate is not None:
         sessions = _at_drawn_times(sessions, DrawnArrivals(settings))
+    block_size = settings.trace_block_size or BLOCK_SIZE
     rows, prefixes = _with_ids(sessions.values(), recording, block_size)
     return recording.parsed(
         "Read as TraceLab rounds, times of events in calendar time.",
@@ -114,6 +98,27 @@ def read_tracelab(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
         rows=rows,
         block_size=block_size,
     )
+
+
+def _sessions(lines: TraceLines, decoder: RowDecoder[TraceLabRound], recording: Recording) -> dict[str, list[Round]]:
+    """Return the usable rounds of each session, both in the order of the file; count the others."""
+    sessions: dict[str, list[Round]] = {}
+    calendar = CalendarTimes()
+    for position, (line, content) in enumerate(lines):
+        found = decoder.decode(line, content)
+        lengths = found.input_tokens_total, found.output_tokens
+        if found.prefix_tokens > lengths[0]:
+            most = f"at most input_tokens_total, {lengths[0]}"
+            raise lines.error(line, f"prefix_tokens is {found.prefix_tokens}, but it must be {most}")
+        times = _start_and_service_ns(found.timing_events, calendar, line, lines)
+        if recording.drops(("input_tokens_total", lengths[0]), ("output_tokens", lengths[1])):
+            continue
+        if times is None:
+            recording.drop("timing_events is empty")
+            continue
+        row = RecordedRow(position, line, times[0], *lengths, found.session_id, times[1])
+        sessions.setdefault(found.session_id, []).append(Round(found.round_index, found.prefix_tokens, row))
+    return sessions
 
 
 def _start_and_service_ns(

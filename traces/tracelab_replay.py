@@ -55,27 +55,7 @@ def read_tracelab_replay(lines: TraceLines, settings: ReadSettings) -> ParsedRow
     table = CsvRows(lines, (name, *TRACELAB_REPLAY_COLUMNS), ("arrival_time",))
     is_timed = table.has("arrival_time")
     settings.check_arrivals(is_timed, "arrival_time", lines)
-    sessions: dict[str, list[ReplayRound]] = {}
-    units = settings.units_per_second("ms")
-    for position, (line, (session_id, number, prefix, appended, output, wait, arrival)) in enumerate(table):
-        prefix_length = table.num_tokens(line, "prefix_len", prefix)
-        arrival_ns = table.time_ns(line, "arrival_time", arrival, units) if is_timed else 0
-        rounds = sessions.setdefault(session_id, [])
-        if rounds and rounds[0].arrival_ns != arrival_ns:
-            first = f"line {rounds[0].line} gives another for session {session_id}"
-            raise lines.error(line, f"arrival_time is {arrival[:60]!r}, but {first}; a session has one")
-        rounds.append(
-            ReplayRound(
-                number=table.num_tokens(line, "round_idx", number),
-                position=position,
-                line=line,
-                arrival_ns=arrival_ns,
-                prefix_length=prefix_length,
-                input_length=prefix_length + table.num_tokens(line, "input_len", appended),
-                output_length=table.num_tokens(line, "output_len", output),
-                wait_ns=table.time_ns(line, "tool_wait_after_ms", wait, MILLISECONDS),
-            )
-        )
+    sessions = _sessions(table, lines, settings)
     recording = Recording(lines, settings, origin_ns=0)
     arrivals = DrawnArrivals(settings)
     for session_id, rounds in sorted(sessions.items(), key=lambda item: item[1][0].arrival_ns):
@@ -93,6 +73,35 @@ def read_tracelab_replay(lines: TraceLines, settings: ReadSettings) -> ParsedRow
         rows=rows,
         is_stated=True,
         block_size=block_size,
+    )
+
+
+def _sessions(table: CsvRows, lines: TraceLines, settings: ReadSettings) -> dict[str, list[ReplayRound]]:
+    """Return the rounds of each session, both in the order of the file."""
+    sessions: dict[str, list[ReplayRound]] = {}
+    for position, (line, (session_id, *texts)) in enumerate(table):
+        found = _round(table, position, line, texts, settings)
+        rounds = sessions.setdefault(session_id, [])
+        if rounds and rounds[0].arrival_ns != found.arrival_ns:
+            first = f"line {rounds[0].line} gives another for session {session_id}"
+            raise lines.error(line, f"arrival_time is {texts[-1][:60]!r}, but {first}; a session has one")
+        rounds.append(found)
+    return sessions
+
+
+def _round(table: CsvRows, position: int, line: int, texts: Sequence[str], settings: ReadSettings) -> ReplayRound:
+    number, prefix, appended, output, wait, arrival = texts
+    prefix_length = table.num_tokens(line, "prefix_len", prefix)
+    units = settings.units_per_second("ms")
+    return ReplayRound(
+        number=table.num_tokens(line, "round_idx", number),
+        position=position,
+        line=line,
+        arrival_ns=table.time_ns(line, "arrival_time", arrival, units) if table.has("arrival_time") else 0,
+        prefix_length=prefix_length,
+        input_length=prefix_length + table.num_tokens(line, "input_len", appended),
+        output_length=table.num_tokens(line, "output_len", output),
+        wait_ns=table.time_ns(line, "tool_wait_after_ms", wait, MILLISECONDS),
     )
 
 
