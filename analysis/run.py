@@ -99,10 +99,15 @@ def load(path: str | Path) -> Run:
 
 
 def _read_meta(path: Path) -> dict[str, Any]:
-    if not path.exists():
-        raise RunError(f"{path} does not exist; name the directory of a run.")
+    check_name(path)
     file = path / "meta.json"
-    if not file.is_file():
+    try:
+        exists, has_meta = path.exists(), file.is_file()
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror or error}.") from error
+    if not exists:
+        raise RunError(f"{path} does not exist; name the directory of a run.")
+    if not has_meta:
         raise RunError(f"{path} is not a run directory: it holds no meta.json.")
     meta = read_json(file)
     _check_format(meta, file)
@@ -114,6 +119,14 @@ def _read_meta(path: Path) -> dict[str, Any]:
     if meta["num_kv_blocks"] < 1:
         raise RunError(f"{file}: 'num_kv_blocks' is {meta['num_kv_blocks']}; it must be at least 1.")
     return meta
+
+
+def check_name(path: Path) -> None:
+    """Raise RunError if `path` is not UTF-8: Arrow opens no such file."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise RunError(f"The name {str(path)!r} is not UTF-8; give the run directory another one.") from None
 
 
 def _check_format(meta: dict[str, Any], file: Path) -> None:
