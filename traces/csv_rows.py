@@ -25,7 +25,7 @@ class CsvRows:
         columns: names of the wanted columns.
 
     Raises:
-        TraceError: the header lacks a column.
+        TraceError: the header lacks a column, or names one twice.
     """
 
     def __init__(self, lines: TraceLines, columns: Sequence[str]) -> None:
@@ -36,6 +36,12 @@ class CsvRows:
         if missing:
             raise lines.error(
                 self._header_line, f"the header has no column {', '.join(missing)}; it must name {', '.join(columns)}"
+            )
+        doubled = [name for name in columns if self._header.count(name) > 1]
+        if doubled:
+            raise lines.error(
+                self._header_line,
+                f"the header names {', '.join(doubled)} more than once; leave one column of that name",
             )
         self._positions = [self._header.index(name) for name in columns]
         self._unknown = [name for name in self._header if name not in columns]

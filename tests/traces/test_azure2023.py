@@ -87,3 +87,10 @@ def test_bytes_that_are_not_utf8_are_refused(trace_file: TraceFile) -> None:
     path = trace_file(f"{HEADER}\n".encode() + b"2023-11-16 18:00:00,\xff,1")
     with pytest.raises(TraceError, match="line 2: not UTF-8"):
         read_trace(path)
+
+
+def test_column_named_twice_is_refused(trace_file: TraceFile) -> None:
+    path = trace_file("TIMESTAMP,ContextTokens,ContextTokens,GeneratedTokens\n2023-11-16 18:00:00,1,7,2\n", "t.csv")
+
+    with pytest.raises(TraceError, match="line 1: the header names ContextTokens more than once"):
+        read_trace(path)
