@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from analysis.arrow_values import empty_table, to_arrow
 from analysis.errors import RunError
 from analysis.json_file import write_json
-from analysis.run import check_name
+from analysis.run_meta import check_name
 from analysis.schema import FORMAT, FORMAT_VERSION, SCHEMAS
 from analysis.table_files import TableFiles
 
