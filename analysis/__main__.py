@@ -1,5 +1,6 @@
 """Command line: `python -m analysis report|compare|why`."""
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -84,15 +85,24 @@ def why(
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    # ASCII alone, so that it is JSON in whatever encoding stdout has.
+    return json.dumps(value, indent=2, allow_nan=False) + "\n"
 
 
 def main() -> None:
     """Runs the command line; what a user can cause ends as one sentence on stderr and exit code 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # request ids may hold what the terminal cannot show
     try:
         app()
     except AnalysisError as error:
         sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+    except BrokenPipeError:
+        raise  # nobody reads any more; typer ends quietly before this
+    except OSError as error:
+        place = "" if error.filename is None else f"{error.filename}: "
+        sys.stderr.write(f"error: {place}{error.strerror or error}.\n")
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.run_columns import RunColumns
+from analysis.run_meta import MAX_COUNT
 from analysis.step_columns import Ints
 
 
@@ -91,4 +92,4 @@ def _reaches(values: Ints, limit: int | None) -> NDArray[np.bool_]:
 
 
 def _positive(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MAX_COUNT else None

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from analysis.errors import RunError
 from analysis.json_file import read_json
-from analysis.schema import FORMAT, FORMAT_VERSION, REQUIRED_META, SCHEMAS
+from analysis.run_meta import read_meta
+from analysis.schema import SCHEMAS
 from analysis.table_files import TableFiles
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def load(path: str | Path) -> Run:
         RunError: it is no run directory, its format is unknown, or a file is missing, damaged or lacks a column.
     """
     path = Path(path)
-    meta = _read_meta(path)
+    meta = read_meta(path)
     for name in SCHEMAS:
         files = TableFiles(path, name)
         if meta["complete"] and not files.paths():
@@ -96,36 +97,6 @@ def load(path: str | Path) -> Run:
         files.check()
     summary = path / "summary.json"
     return Run(path, meta, read_json(summary) if summary.exists() else None)
-
-
-def _read_meta(path: Path) -> dict[str, Any]:
-    if not path.exists():
-        raise RunError(f"{path} does not exist; name the directory of a run.")
-    file = path / "meta.json"
-    if not file.is_file():
-        raise RunError(f"{path} is not a run directory: it holds no meta.json.")
-    meta = read_json(file)
-    _check_format(meta, file)
-    for key, type_ in REQUIRED_META.items():
-        if key not in meta:
-            raise RunError(f"{file} lacks {key!r}.")
-        if type(meta[key]) is not type_:
-            raise RunError(f"{file}: {key!r} is {meta[key]!r}, but it must be of JSON type {_json_type(type_)}.")
-    if meta["num_kv_blocks"] < 1:
-        raise RunError(f"{file}: 'num_kv_blocks' is {meta['num_kv_blocks']}; it must be at least 1.")
-    return meta
-
-
-def _check_format(meta: dict[str, Any], file: Path) -> None:
-    if meta.get("format") != FORMAT:
-        raise RunError(f"{file}: 'format' is {meta.get('format')!r}, but a run has {FORMAT!r}.")
-    if meta.get("format_version") != FORMAT_VERSION:
-        version = meta.get("format_version")
-        raise RunError(f"{file}: 'format_version' is {version!r}; this release reads version {FORMAT_VERSION} only.")
-
-
-def _json_type(type_: type) -> str:
-    return {bool: "boolean", int: "integer", dict: "object"}[type_]
 
 
 def _frame(table: pa.Table) -> "pd.DataFrame":

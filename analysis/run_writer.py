@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from analysis.arrow_values import empty_table, to_arrow
 from analysis.errors import RunError
 from analysis.json_file import write_json
+from analysis.run_meta import check_name
 from analysis.schema import FORMAT, FORMAT_VERSION, SCHEMAS
 from analysis.table_files import TableFiles
 
@@ -26,6 +27,8 @@ class RunWriter:
 
     Rows go out when enough have come or enough wall time has passed. That is looked at in `add_steps` only, and steps
     are written before requests: a request's tokens never lie in a step that the directory does not hold.
+
+    Where rows cannot be written, the run ends with the rows before: nothing that comes later is written behind a gap.
 
     Args:
         path: the directory to make; an empty one may exist.
@@ -55,6 +58,7 @@ class RunWriter:
         self._seconds_per_part = seconds_per_part
         self._clock = clock
         self._flushed_at = clock()
+        self._error: RunError | None = None
         self._make_directory()
         self._write_meta(complete=False)
 
@@ -79,9 +83,22 @@ class RunWriter:
         self._rows["requests"] += rows
 
     def flush(self) -> None:
-        """Writes all rows that have come so far, so that `analysis.run.load` sees them."""
-        for name in SCHEMAS:
-            self._flush_table(name)
+        """Writes all rows that have come so far, so that `analysis.run.load` sees them.
+
+        Raises:
+            RunError: the directory cannot be written, now or at an earlier call.
+        """
+        if self._error is not None:
+            raise self._error
+        parts: list[Path] = []
+        try:
+            for name in SCHEMAS:
+                parts += self._flush_table(name)
+        except RunError:
+            # Tables that end at different steps would contradict each other.
+            for part in parts:
+                part.unlink()
+            raise
         self._flushed_at = self._clock()
 
     def finish(self, summary: Mapping[str, Any], complete: bool) -> None:
@@ -121,17 +138,20 @@ class RunWriter:
         try:
             yield
         except OSError as error:
-            raise RunError(f"The run cannot be written to {self.path}: {error.strerror or error}.") from error
+            self._error = RunError(f"The run cannot be written to {self.path}: {error.strerror or error}.")
+            raise self._error from error
 
-    def _flush_table(self, name: str) -> None:
+    def _flush_table(self, name: str) -> list[Path]:
+        """Writes the rows of one table; returns the part file, if there were any."""
         rows, self._rows[name] = self._rows[name], []
         if not rows:
-            return
+            return []
         table = table_of(name, rows)
         path = self._files(name).part(next(self._part_numbers[name]))
         with self._writing(), _replacing(path) as draft:
             # Parts live briefly: quick to write and read is worth more than small.
             pq.write_table(table, draft, compression="none", use_dictionary=False)
+        return [path]
 
     def _merge(self, name: str) -> None:
         files = self._files(name)
@@ -142,8 +162,13 @@ class RunWriter:
 
 
 def check_vacant(path: Path) -> None:
-    """Raise RunError if a run directory cannot be made at `path` because something is there."""
-    if path.is_dir() and any(path.iterdir()):
+    """Raise RunError if a run directory cannot be made at `path` because something is there, or nothing can be."""
+    check_name(path)
+    try:
+        is_vacant = not path.is_dir() or not any(path.iterdir())
+    except OSError as error:
+        raise RunError(f"A run cannot be made in {path}: {error.strerror or error}.") from error
+    if not is_vacant:
         raise RunError(f"{path} exists and is not empty; name a new directory for the run, or remove it.")
 
 

@@ -93,7 +93,9 @@ def tell(run: Run, request_id: str) -> Story:
 
 def _row(columns: RunColumns, request_id: str, run: Run) -> int:
     ids = columns.requests.request_id
-    row = int(pc.index(ids, text_scalar(request_id)).as_py())
+    # What a command line gives may not be UTF-8, and then is no request's id.
+    is_text = request_id.encode(errors="ignore").decode() == request_id
+    row = int(pc.index(ids, text_scalar(request_id)).as_py()) if is_text else -1
     if row >= 0:
         return row
     known = f"it has {len(ids)}" + (

@@ -1,6 +1,7 @@
 """Sizes for which steps are captured as CUDA graphs."""
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 
 from engine.errors import SettingError
 
@@ -38,26 +39,22 @@ def mixed_graph_sizes(max_num_batched_tokens: int, layer_weights: int) -> tuple[
     return tuple(sorted({size for size in sizes if 0 < size <= largest}))
 
 
-def graph_for_rows(sizes: Iterable[int]) -> tuple[int | None, ...]:
-    """The graph to run for each number of rows: entry n is the smallest size that holds n rows.
-
-    More rows than the table has entries run eager; without sizes every step does.
-
-    Args:
-        sizes: captured sizes, in any order.
-
-    Returns:
-        As many entries as the largest size plus one; entry 0 is None.
+def ascending_sizes(sizes: Iterable[int]) -> tuple[int, ...]:
+    """Captured sizes in ascending order, each once.
 
     Raises:
         SettingError: a size is below 1.
     """
-    table: list[int | None] = [None]
-    for size in sorted(set(sizes)):
-        if size < 1:
-            raise SettingError(f"A CUDA graph size is {size}; sizes must be at least 1 (no sizes at all: eager).")
-        table += [size] * (size + 1 - len(table))
-    return tuple(table)
+    ascending = tuple(sorted(set(sizes)))
+    if ascending and ascending[0] < 1:
+        raise SettingError(f"A CUDA graph size is {ascending[0]}; sizes must be at least 1 (no sizes at all: eager).")
+    return ascending
+
+
+def smallest_size(sizes: Sequence[int], num: int) -> int | None:
+    """The smallest of ascending `sizes` that holds `num` rows or tokens, or None: then they run eager."""
+    place = bisect_left(sizes, num)
+    return sizes[place] if place < len(sizes) else None
 
 
 def _eighths(first: int, last: int) -> Iterable[int]:

@@ -1,9 +1,8 @@
 """Which captured graph a step runs in: one rule for the backend that captures and the one that predicts."""
 
-from bisect import bisect_left
 from collections.abc import Iterable
 
-from backends.graph_sizes import graph_for_rows
+from backends.graph_sizes import ascending_sizes, smallest_size
 from engine.step_shape import StepShape
 
 MAX_CHUNKS = 16
@@ -29,15 +28,13 @@ class GraphTable:
     """
 
     def __init__(self, sizes: Iterable[int], mixed_sizes: Iterable[int] = ()) -> None:
-        self.sizes = tuple(sorted(set(sizes)))
-        self.mixed_sizes = tuple(sorted(set(mixed_sizes))) if self.sizes else ()
-        self._size_of_rows = graph_for_rows(self.sizes)
-        graph_for_rows(self.mixed_sizes[:1])  # refuses a size below 1
+        self.sizes = ascending_sizes(sizes)
+        self.mixed_sizes = ascending_sizes(mixed_sizes) if self.sizes else ()
 
     @property
     def max_decodes(self) -> int:
         """Most decode rows of a captured step."""
-        return len(self._size_of_rows) - 1
+        return self.sizes[-1] if self.sizes else 0
 
     def size_for(self, shape: StepShape) -> int | None:
         """Rows or tokens that the step is padded to; None = it runs eager."""
@@ -48,6 +45,5 @@ class GraphTable:
         if num_decodes > self.max_decodes or num_chunks > MAX_CHUNKS:
             return None
         if not num_chunks:
-            return self._size_of_rows[num_decodes]
-        place = bisect_left(self.mixed_sizes, num_decodes + num_chunk_tokens)
-        return self.mixed_sizes[place] if place < len(self.mixed_sizes) else None
+            return smallest_size(self.sizes, num_decodes)
+        return smallest_size(self.mixed_sizes, num_decodes + num_chunk_tokens)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.errors import SettingError
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
@@ -19,6 +21,9 @@ class Rules:
             that anyone could hit); False keeps the list first in, first out.
         chunked_prefill: whether a prompt may be computed in several steps; if not, one above the step's token budget
             is refused when added.
+
+    Raises:
+        SettingError: an order or a time is not one of these.
     """
 
     waiting_order: Literal["arrival", "priority"] = "arrival"
@@ -27,3 +32,12 @@ class Rules:
     keep_duplicates: bool = True
     reuse_unkeyed_first: bool = True
     chunked_prefill: bool = True
+
+    def __post_init__(self) -> None:
+        _check("waiting_order", self.waiting_order, ("arrival", "priority"))
+        _check("register_when", self.register_when, ("scheduled", "computed"))
+
+
+def _check(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise SettingError(f"{name} is {value!r}; known: {', '.join(known)}.")

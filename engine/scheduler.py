@@ -13,6 +13,7 @@ from engine.policy import Policy, rules_of
 from engine.request import Request
 from engine.running_set import RunningSet
 from engine.sequence import Sequence
+from engine.step_guard import StepGuard
 from engine.step_result import StepResult
 from engine.view import View
 from engine.waiting_queue import ArrivalQueue, PriorityQueue, WaitingQueue
@@ -53,6 +54,7 @@ class Scheduler:
         self._step = 0
         self._released: list[str] = []
         self._draft = Draft()
+        self._guard = StepGuard(limits, type(policy).__name__)
 
     @property
     def num_waiting(self) -> int:
@@ -96,8 +98,9 @@ class Scheduler:
         """Plan the next step; a batch without rows is legal and is neither executed nor given to `update`.
 
         Raises:
-            NoProgressError: the policy plans nothing, and would plan nothing if it were asked again.
-            PolicyError: the policy asks for something that cannot be.
+            NoProgressError: the policy plans nothing, and would plan nothing if it were asked again; or it preempts for
+                ever and nobody gets a token.
+            PolicyError: the policy asks for something that cannot be, or exceeds a limit.
             EngineError: the batch before is still being executed.
         """
         if self._draft.rows:
@@ -114,6 +117,7 @@ class Scheduler:
         for admitted in draft.admitted:
             admitted.seq.was_admitted = True
         self._step += 1
+        self._guard.check(batch)
         return batch
 
     def update(self, batch: Batch, result: StepResult) -> tuple[Ended, ...]:

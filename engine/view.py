@@ -19,7 +19,7 @@ class View:
     at once, and becomes the step's `Batch` when the policy returns.
 
     Attributes:
-        limits: sizes that hold for every policy; a policy keeps to them, the view does not check.
+        limits: sizes that hold for every policy; the view does not check them, but a step that exceeds one is refused.
         running: sequences that hold blocks, in admission order.
         waiting: sequences that want blocks, head first.
         budget: tokens left of the step's `max_num_batched_tokens`.
@@ -94,9 +94,11 @@ class View:
         """Schedule a sequence's next `num_tokens` tokens; False, and no change, if blocks are missing.
 
         Raises:
-            PolicyError: it has not so many tokens left to compute, or is scheduled already.
+            PolicyError: it holds no blocks, has not so many tokens left to compute, or is scheduled already.
         """
         num_remaining = seq.num_prompt_tokens + len(seq.output_ids) - seq.num_computed_tokens
+        if not seq.block_table:
+            raise PolicyError(f"{seq!r} holds no blocks, so nothing of it can be computed; admit it first.")
         if not 1 <= num_tokens <= num_remaining or seq in self._draft.rows:
             raise PolicyError(
                 f"{num_tokens} tokens of {seq!r} were asked for; a step computes from 1 to {seq.num_remaining}, once."

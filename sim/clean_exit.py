@@ -12,7 +12,7 @@ def clean_exit() -> Iterator[None]:
     """Print expected errors on stderr and exit with 2; leave faults of our own to show where they are.
 
     Raises:
-        typer.Exit: an expected error, or an interrupt.
+        typer.Exit: an expected error, one of the machine (a file, a disk, memory), or an interrupt.
     """
     # Imported here: the command line's help must come without the rooms behind it.
     from analysis.errors import AnalysisError
@@ -27,6 +27,15 @@ def clean_exit() -> Iterator[None]:
     except (AnalysisError, EngineError, ModelError, RecordedStepsError, SheetError, SimError, TraceError) as error:
         message = str(error)
         print(f"error: {message}" + ("" if message.endswith(".") else "."), file=sys.stderr)
+        raise typer.Exit(2) from None
+    except BrokenPipeError:
+        raise  # nobody reads any more; typer ends quietly
+    except OSError as error:
+        place = "" if error.filename is None else f"{error.filename}: "
+        print(f"error: {place}{error.strerror or error}.", file=sys.stderr)
+        raise typer.Exit(2) from None
+    except MemoryError:
+        print("error: The memory of this machine does not hold that; use smaller sizes.", file=sys.stderr)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

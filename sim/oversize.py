@@ -18,8 +18,14 @@ def handle_oversize(trace: Trace, longest: int, rule: Literal["error", "fail", "
             refuses the trace.
 
     Raises:
-        SimError: the rule is "error" and there is such a prompt.
+        SimError: the rule is "error" and there is such a prompt, or nothing at all can be served.
     """
+    shortest = 1 if rule == "truncate" else min(request.input_length for request in trace.requests)
+    if shortest > longest:
+        raise SimError(
+            f"No request of {trace.name} can be served: even a prompt of {shortest} tokens is too long, where the "
+            f"model and the KV blocks hold prompts of at most {longest}; raise --max-model-len or --num-blocks."
+        )
     over = [request for request in trace.requests if request.input_length > longest]
     if not over or rule == "fail":
         return trace

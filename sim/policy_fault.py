@@ -19,12 +19,19 @@ def policy_faults(name: str) -> Iterator[None]:
     path = Path(name.rpartition(":")[0])
     try:
         yield
-    except EngineError:
+    except (EngineError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
-        stack = traceback.extract_tb(error.__traceback__)
+    except BaseException as error:
+        # A generator turns StopIteration into another error and keeps it as the cause.
+        raised = error.__cause__ if isinstance(error.__cause__, StopIteration) else error
+        stack = traceback.extract_tb(raised.__traceback__)
         frames = [frame for frame in stack if frame.filename == str(path.resolve())]
         if not frames:
             raise
         place = f"{path} line {frames[-1].lineno}, in {frames[-1].name}"
-        raise SimError(f"{place}: {type(error).__name__}: {error}.") from error
+        raise SimError(f"{place}: {in_words(raised)}.") from error
+
+
+def in_words(error: BaseException) -> str:
+    """An error as type and message; some have no message."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

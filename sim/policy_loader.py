@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from engine import NanoVllmPolicy, Policy, VllmPolicy
 from sim.errors import SimError
+from sim.policy_fault import in_words
 
 KNOWN: dict[str, type[Policy]] = {"vllm": VllmPolicy, "nano-vllm": NanoVllmPolicy}
 
@@ -40,11 +41,13 @@ def _made(name: str, policy_class: type[Policy], settings: dict[str, Any]) -> Po
     try:
         policy = policy_class(**settings)
     except Exception as error:
-        raise SimError(f"Policy {name} cannot be made: {type(error).__name__}: {error}.") from error
+        raise SimError(f"Policy {name} cannot be made: {in_words(error)}.") from error
     try:
         inspect.signature(policy.select).bind(None)
-    except TypeError as error:
+    except (AttributeError, TypeError, ValueError) as error:
         raise SimError(f"Policy {name}: select must take one argument, the view ({error}).") from error
+    if inspect.iscoroutinefunction(policy.select) or inspect.isgeneratorfunction(policy.select):
+        raise SimError(f"Policy {name}: select must be a plain function, not a generator and not async.")
     return policy
 
 
@@ -71,5 +74,5 @@ def _module(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # whatever a user's file raises is the user's to mend
-        raise SimError(f"{path} cannot be loaded: {type(error).__name__}: {error}.") from error
+        raise SimError(f"{path} cannot be loaded: {in_words(error)}.") from error
     return module

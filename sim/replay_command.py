@@ -98,8 +98,7 @@ def replay(
     durations = {"start_s": start, "end_s": end, "warmup_s": warmup, "max_delay_s": max_delay}
     options = {name: value for name, value in locals().items() if name not in _NOT_SETTINGS and value is not None}
     with clean_exit():
-        summary = _replay(trace, options, durations, config, like, output)
-    _print(summary, as_json)
+        _print(_replay(trace, options, durations, config, like, output), as_json)
 
 
 _NOT_SETTINGS = ("trace", "start", "end", "warmup", "max_delay", "output", "config", "like", "as_json", "durations")

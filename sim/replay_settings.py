@@ -130,7 +130,8 @@ class ReplaySettings:
             name = str(error).rpartition("`$.")[2].rstrip("`").partition("[")[0]
             raise SimError(f"{source}: {name} is {values[name]!r}; it must be {in_words(cls, name)}.") from None
         for name, value in values.items():
-            _check_number(name, value, source)
+            for number in value if isinstance(value, list | tuple) else (value,):
+                _check_number(name, number, source)
         return settings
 
     def check_backend(self) -> None:

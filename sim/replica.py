@@ -50,7 +50,9 @@ class Replica:
         while not self._interrupt.is_requested and self.has_work:
             if not self._scheduler.has_unfinished:
                 yield from self._wait()
+            self._interrupt.is_recording = True
             self._take_arrivals()
+            self._interrupt.is_recording = False
             if self._scheduler.has_unfinished:
                 yield from self._step()
 
@@ -85,15 +87,18 @@ class Replica:
         start_s = self._env.now
         batch = self._scheduler.schedule()
         num_used = self._scheduler.block_manager.num_used
-        result, ended = None, batch.ended
+        result, error, ended = None, "", batch.ended
         if len(batch):
             result, error = self._execute(batch)
             yield self._env.timeout(self._step_clock.lap(result) if result else 0.0)
+        self._interrupt.is_recording = True
+        if len(batch):
             ended += self._update(batch, result, error)
         counts = (self._scheduler.num_waiting, self._scheduler.num_running, num_used)
         self._recorder.step(StepRecord(batch, result, ended, start_s, self._env.now, *counts))
         for each in ended:
             self._arrivals.release(each.request_id, self._env.now)
+        self._interrupt.is_recording = False
 
     def _update(self, batch: Batch, result: StepResult | None, error: str) -> tuple[Ended, ...]:
         if result is None:

@@ -15,6 +15,7 @@ from backends.simulated import (
     ModelSheet,
     RooflineModel,
     SimulatedBackend,
+    check_utilization,
     load_gpu_sheet,
     load_model_sheet,
     num_kv_blocks,
@@ -33,8 +34,9 @@ def make_simulated_engine(settings: ReplaySettings) -> Engine:
         SimError: there is no such cost model.
         SettingError: settings are out of range or do not fit each other.
     """
-    model, gpu = load_model_sheet(settings.model), load_gpu_sheet(settings.gpu or "H200")
+    model, gpu = load_model_sheet(settings.model), load_gpu_sheet("H200" if settings.gpu is None else settings.gpu)
     graphs = _graphs(settings, model)
+    check_utilization(settings.memory_utilization)
     recorded = _recorded(settings)
     backend = SimulatedBackend(
         recorded or RooflineModel(model, gpu, settings.tp),

@@ -31,7 +31,7 @@ class CsvRows:
         optional: names of columns that a file may lack; their texts are then empty.
 
     Raises:
-        TraceError: the header lacks a column.
+        TraceError: the header lacks a column, or names one twice.
     """
 
     def __init__(self, lines: TraceLines, columns: Sequence[str], optional: Sequence[str] = ()) -> None:
@@ -44,6 +44,12 @@ class CsvRows:
                 self._header_line, f"the header has no column {', '.join(missing)}; it must name {', '.join(columns)}"
             )
         wanted = (*columns, *optional)
+        doubled = [name for name in wanted if self._header.count(name) > 1]
+        if doubled:
+            raise lines.error(
+                self._header_line,
+                f"the header names {', '.join(doubled)} more than once; leave one column of that name",
+            )
         # An absent column is read behind the end of the row, where an empty text is put.
         self._positions = [self._header.index(name) if name in self._header else -1 for name in wanted]
         self._numbers: dict[str, int] = {}  # millions of rows hold few different lengths

@@ -33,7 +33,7 @@ class NativeRow(Struct):
     hash_ids: tuple[Annotated[int, Meta(ge=0)], ...] | None = None
     request_id: Text | None = None
     session_id: Text | None = None
-    priority: Annotated[int, Meta(ge=-MAX_INT32, le=MAX_INT32)] = 0
+    priority: Annotated[int, Meta(ge=-MAX_INT32, le=MAX_INT32)] | None = None
     prompt: Text | None = None
 
 
@@ -97,7 +97,7 @@ def _request(index: int, line: int, row: NativeRow, times: ArrivalTimes, units_p
         arrival_s=None if row.timestamp is None else times.arrival_s(row.timestamp),
         delay_s=None if row.delay is None else to_seconds(row.delay, units_per_second),
         session_id=row.session_id,
-        priority=row.priority,
+        priority=row.priority or 0,
         hash_ids=row.hash_ids,
         prompt=row.prompt,
     )

@@ -39,7 +39,7 @@ def stated_block_size(trace_path: Path) -> int | None:
         raise TraceError(f"{path} cannot be read: {error.strerror}") from error
     try:
         return msgspec.json.decode(content, type=SideFileContent).block_size
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         right = 'a JSON object like {"block_size": 512}, the block size being a whole number of tokens from 1'
         raise TraceError(f"{path} is a side file, but not {right} ({error})") from error
 

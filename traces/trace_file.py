@@ -27,7 +27,7 @@ def open_trace_file(path: Path) -> Iterator[io.BufferedIOBase]:
     """
     with ExitStack() as stack:
         file = stack.enter_context(_opened(path))
-        magic = file.peek(len(ZSTD_MAGIC))
+        magic = _first_bytes(file, path)
         if magic.startswith(GZIP_MAGIC):
             yield stack.enter_context(gzip.GzipFile(fileobj=file))
         elif magic.startswith(ZSTD_MAGIC):
@@ -36,13 +36,20 @@ def open_trace_file(path: Path) -> Iterator[io.BufferedIOBase]:
             yield file
 
 
+def _first_bytes(file: io.BufferedReader, path: Path) -> bytes:
+    try:
+        return file.peek(len(ZSTD_MAGIC))
+    except OSError as error:
+        raise TraceError(f"{path} cannot be read: {error.strerror}") from error
+
+
 def _opened(path: Path) -> io.BufferedReader:
-    if path.is_dir():
-        raise TraceError(f"{path} is a directory, but a trace is one file")
     try:
         return path.open("rb")
     except FileNotFoundError:
         raise TraceError(f"{path} does not exist") from None
+    except IsADirectoryError:
+        raise TraceError(f"{path} is a directory, but a trace is one file") from None
     except OSError as error:
         raise TraceError(f"{path} cannot be read: {error.strerror}") from error
 

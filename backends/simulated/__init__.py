@@ -1,7 +1,7 @@
 """The simulated backend: sheets of models and GPUs, a roofline cost model of them, and the backend that uses one."""
 
 from backends.simulated.gpu_sheet import GpuSheet, load_gpu_sheet
-from backends.simulated.kv_capacity import num_kv_blocks
+from backends.simulated.kv_capacity import check_utilization, num_kv_blocks
 from backends.simulated.model_shard import ModelShard
 from backends.simulated.model_sheet import ModelSheet, load_model_sheet
 from backends.simulated.roofline import RooflineModel
@@ -15,6 +15,7 @@ __all__ = [
     "RooflineModel",
     "SimulatedBackend",
     "Term",
+    "check_utilization",
     "load_gpu_sheet",
     "load_model_sheet",
     "num_kv_blocks",

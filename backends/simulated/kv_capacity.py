@@ -33,8 +33,7 @@ def num_kv_blocks(
     Raises:
         SettingError: the share is out of range, the model cannot be split, or not even one block is left.
     """
-    if not 0 < memory_utilization <= 1:
-        raise SettingError(f"The memory utilisation is {memory_utilization}; it must be above 0 and at most 1.")
+    check_utilization(memory_utilization)
     shard = ModelShard(model, tp)
     allowed = int(gpu.memory_bytes * memory_utilization)
     peak = activation_bytes(shard, max_num_batched_tokens, max_num_seqs) + gpu.reserved_bytes
@@ -46,6 +45,12 @@ def num_kv_blocks(
             f"and reserve {_gb(peak)}; use a larger --tp or --memory-utilization, or another GPU."
         )
     return num_blocks
+
+
+def check_utilization(memory_utilization: float) -> None:
+    """Raise SettingError unless the share of memory is above 0 and at most 1."""
+    if not 0 < memory_utilization <= 1:
+        raise SettingError(f"The memory utilisation is {memory_utilization}; it must be above 0 and at most 1.")
 
 
 def activation_bytes(shard: ModelShard, max_num_batched_tokens: int, max_num_seqs: int) -> int:

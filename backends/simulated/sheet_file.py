@@ -57,7 +57,7 @@ def _read(path: Path) -> str:
 def _parse(text: str, where: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SheetError(f"{where} is not valid TOML: {error}.") from None
 
 
@@ -84,9 +84,16 @@ def _value(expected: object, name: str, value: object, where: str) -> object:
         value = float(value)
     if type(value) is not expected:
         raise SheetError(f"{where}: {name} is {value!r}; it must be {_WANTED[expected]}.")
-    if isinstance(value, int | float) and not isinstance(value, bool) and not (math.isfinite(value) and value > 0):
-        raise SheetError(f"{where}: {name} is {value!r}; it must be above 0.")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if not (value > 0 and value < math.inf):
+            raise SheetError(f"{where}: {name} is {value!r}; it must be above 0.")
+        if not _LEAST <= value <= _MOST:
+            raise SheetError(f"{where}: {name} is {value!r}; it must be from {_LEAST:g} to {_MOST:g}.")
     return value
+
+
+# No device comes near; beyond, times of steps would become infinite.
+_LEAST, _MOST = 1e-15, 1e21
 
 
 _WANTED: dict[object, str] = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}

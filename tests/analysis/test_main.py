@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -6,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from tests.run_builder import small_run
+from tests.run_builder import RunBuilder, small_run
 
 ROOT = Path(__file__).parents[2]
 
 
-def analysis(*arguments: object) -> "subprocess.CompletedProcess[str]":
+def analysis(*arguments: object, **more: Any) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "analysis", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    how: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "check": False, **more}
+    return subprocess.run(command, cwd=ROOT, **how)  # check is in `how`
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +103,30 @@ def test_writing_and_commands_need_no_pandas(tmp_path: Path) -> None:
     command = [sys.executable, "-c", NO_PANDAS, str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_id_that_the_terminal_cannot_show_is_escaped(tmp_path: Path) -> None:
+    builder = RunBuilder(tmp_path / "run")
+    builder.step(decode=1)
+    builder.request("é", emissions=[(0, 1)])
+    path = builder.build().path
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+
+    assert "Request \\xe9" in analysis("why", path, "é", env=ascii_only).stdout
+    story = analysis("why", path, "é", "--json", env=ascii_only).stdout
+    assert json.loads(story)["request"]["request_id"] == "é"
+
+
+def test_id_that_is_no_text_is_not_found(path: Path) -> None:
+    done = analysis("why", path, b"\xff".decode(errors="surrogateescape"))
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "has no record of request '\\udcff'" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device here is always full")
+def test_output_that_cannot_be_written(path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        for arguments in (("report", path), ("compare", path, path), ("why", path, "b")):
+            done = analysis(*arguments, stdout=full)
+            assert (done.returncode, done.stderr) == (2, "error: No space left on device.\n")

@@ -1,4 +1,5 @@
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,15 @@ def test_damaged_summary(path: Path) -> None:
         ({"complete": "yes"}, "must be of JSON type boolean"),
         ({"num_kv_blocks": ...}, "lacks 'num_kv_blocks'"),
         ({"num_kv_blocks": True}, "must be of JSON type integer"),
-        ({"num_kv_blocks": 0}, "at least 1"),
+        ({"num_kv_blocks": 0}, "'num_kv_blocks' is 0; it must be from 1 to"),
+        ({"num_kv_blocks": 10**30}, "it must be from 1 to 4611686018427387904"),
+        ({"slo": "ttft=1s"}, "'slo' is 'ttft=1s', but it must be an object"),
+        ({"warmup_s": "60s"}, "'warmup_s' is '60s', but it must be a number"),
+        ({"warmup_s": -1}, "'warmup_s' is -1, but it must be a number"),
+        ({"warmup_s": True}, "'warmup_s' is True, but it must be a number"),
+        ({"warmup_s": math.inf}, "'warmup_s' is inf, but it must be a number"),
+        ({"trace": {"num_requests": "all"}}, "'num_requests' of the trace is 'all'"),
+        ({"trace": {"num_requests": -1}}, "'num_requests' of the trace is -1"),
         ({"settings": []}, "must be of JSON type object"),
         ({"trace": "x"}, "must be of JSON type object"),
     ],

@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import signal
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from analysis.errors import RunError
+from analysis.rows import EventRow
 from analysis.run import load
 from analysis.run_writer import ROWS_PER_GROUP, RunWriter
 from tests.run_builder import META, RunBuilder, small_run
@@ -197,6 +199,50 @@ def test_directory_that_vanishes_is_an_error(tmp_path: Path) -> None:
     writer.add_steps(steps(0, 1))
     with pytest.raises(RunError, match="cannot be written"):
         writer.flush()
+
+
+def test_run_ends_with_the_last_rows_that_could_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = RunWriter(tmp_path / "run", META)
+    writer.add_steps(steps(0, 3))
+    writer.add_events([EventRow(0, "a", "preempted")])
+    writer.flush()
+    disk = FullDisk(after=1)
+    monkeypatch.setattr(pq, "write_table", disk.write_table)
+    writer.add_steps(steps(3, 5))
+    writer.add_events([EventRow(3, "a", "preempted")])
+    with pytest.raises(RunError, match=r"cannot be written to .*run: No space left on device"):
+        writer.flush()
+    disk.is_full = False
+    writer.add_steps(steps(5, 6))
+    with pytest.raises(RunError, match="No space left on device"):
+        writer.flush()
+    run = load(tmp_path / "run")
+    assert run.table("steps").column("step").to_pylist() == [0, 1, 2]
+    assert run.table("events").column("step").to_pylist() == [0]
+    assert not run.is_complete
+
+
+class FullDisk:
+    """Writes `after` more tables and then has no space left."""
+
+    def __init__(self, after: int) -> None:
+        self._left = after
+        self._write_table = pq.write_table
+        self.is_full = True
+
+    def write_table(self, *args: Any, **kwargs: Any) -> None:
+        if self.is_full and self._left == 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._left -= 1
+        self._write_table(*args, **kwargs)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, b"\xff".decode(errors="surrogateescape")])
+def test_name_that_no_run_can_have_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RunError, match=r"File name too long|is not UTF-8"):
+        RunWriter(tmp_path / name, META)
+    with pytest.raises(RunError, match=r"File name too long|is not UTF-8"):
+        load(tmp_path / name)
 
 
 def test_trace_path_lies_in_the_directory(tmp_path: Path) -> None:

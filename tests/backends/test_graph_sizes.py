@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from backends.graph_sizes import graph_for_rows, graph_sizes, mixed_graph_sizes
+from backends.graph_sizes import ascending_sizes, graph_sizes, mixed_graph_sizes, smallest_size
 from engine.errors import SettingError
 
 
@@ -67,20 +67,27 @@ def test_a_small_model_is_captured_up_to_4096_tokens() -> None:
 @pytest.mark.parametrize("max_num_seqs", range(1, 700, 13))
 def test_every_number_of_rows_has_the_smallest_graph_that_holds_it(max_num_seqs: int) -> None:
     sizes = graph_sizes(max_num_seqs)
-    table = graph_for_rows(sizes)
-    assert len(table) == max_num_seqs + 1
     for rows in range(1, max_num_seqs + 1):
-        assert table[rows] == min(size for size in sizes if size >= rows)
+        assert smallest_size(sizes, rows) == min(size for size in sizes if size >= rows)
+    assert smallest_size(sizes, max_num_seqs + 1) is None
 
 
 def test_any_order_and_repeats_of_sizes_are_fine() -> None:
-    assert graph_for_rows([4, 2, 2]) == (None, 2, 2, 4, 4)
+    assert ascending_sizes([4, 2, 2]) == (2, 4)
 
 
 def test_no_sizes_mean_no_graphs() -> None:
-    assert graph_for_rows([]) == (None,)
+    assert ascending_sizes([]) == ()
+    assert smallest_size((), 1) is None
 
 
 def test_a_size_below_one_is_refused() -> None:
     with pytest.raises(SettingError, match="graph size is 0; sizes must be at least 1"):
-        graph_for_rows([0, 8])
+        ascending_sizes([0, 8])
+
+
+def test_no_limit_on_rows_is_covered_too() -> None:
+    sizes = graph_sizes(2**31 - 1)
+
+    assert len(sizes) < 300
+    assert smallest_size(sizes, 2**31 - 1) == 2**31 - 1

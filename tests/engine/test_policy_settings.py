@@ -131,3 +131,17 @@ def test_preempted_sequences_go_back_to_the_head_in_their_order() -> None:
     assert steps[5].rows == [("a", 1)]
     # b, then c, then the new arrival, though it would fit.
     assert [name for step in driver.finish() for name, _ in step.admitted] == ["b", "c", "new"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "sentence"),
+    [
+        ({"register_when": "shceduled"}, "register_when is 'shceduled'; known: scheduled, computed."),
+        ({"waiting_order": "fcfs"}, "waiting_order is 'fcfs'; known: arrival, priority."),
+    ],
+)
+def test_rule_that_does_not_exist_is_refused(rules: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(SettingError) as error:
+        Rules(**rules)
+
+    assert str(error.value) == sentence

@@ -185,6 +185,8 @@ def test_directory_as_trace(tmp_path: Path) -> None:
         ("--max-num-batched-tokens -8", ["max_num_batched_tokens is -8; it must be at least 1"]),
         ("--max-model-len 0", ["max_model_len is 0; it must be at least 1"]),
         ("--max-model-len 99999999999", ["max_model_len is 99999999999; it must be at most 2147483647"]),
+        ("--memory-utilization 0", ["memory utilisation is 0.0; it must be above 0 and at most 1"]),
+        ("--gpu=", ["Unknown GPU ''; known are A100-80"]),
         ("--long-prefill-token-threshold -1", ["long_prefill_token_threshold is -1"]),
         ("--watermark 1", ["watermark is 1.0"]),
         ("--watermark -0.5", ["watermark is -0.5"]),
@@ -241,6 +243,25 @@ def test_setting_that_cannot_be(flags: str, parts: list[str], trace: Path, monke
 )
 def test_memory_that_holds_no_block(flags: str, part: str, trace: Path) -> None:
     assert part in command("replay", trace, *flags.split()).error
+
+
+@pytest.mark.parametrize("flag", ["--output", "--model", "--policy", "--cost", "--like", "--config"])
+def test_name_that_no_file_can_have(flag: str, trace: Path) -> None:
+    name = "x" * 300 + (".py:Mine" if flag == "--policy" else "")
+
+    assert "File name too long" in replay(trace, flag, name).error
+
+
+def test_no_limit_on_rows_takes_no_memory_for_each(trace: Path, tmp_path: Path) -> None:
+    no_limit = 2**31 - 1
+    config = tmp_path / "huge.toml"
+    config.write_text(f"graph_sizes = [8, {no_limit}]")
+    limits = ("--max-num-seqs", no_limit, "--max-num-batched-tokens", no_limit)
+
+    assert replay(trace, "--json", *limits).summary["completed"] == 2
+    assert replay(trace, "--json", "--config", config).summary["completed"] == 2
+    config.write_text(f"graph_sizes = [8, {2**31}]")
+    assert "graph_sizes is 2147483648; it must be at most 2147483647" in replay(trace, "--config", config).error
 
 
 @pytest.mark.parametrize("flags", [["--tp", "two"], ["--limit", "1.5"], ["--rate-scale", "fast"], ["--colour"], ["x"]])

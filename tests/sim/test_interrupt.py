@@ -43,3 +43,13 @@ def test_handlers_are_put_back() -> None:
         raise ValueError("inside")
 
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_no_signal_breaks_into_what_is_being_written_down() -> None:
+    interrupt = Interrupt()
+    interrupt.is_recording = True
+    with interrupt.listening():
+        for _ in range(3):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    assert interrupt.is_requested

@@ -1,4 +1,5 @@
 import runpy
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,28 @@ def test_engines_own_errors_stay_what_they_are(policy: Path) -> None:
 
     with pytest.raises(SettingError), policy_faults(f"{policy}:Mine"):
         _select(policy, SettingError("no"))
+
+
+def test_stop_iteration_that_a_generator_has_turned_into_another_error_is_the_policys(policy: Path) -> None:
+    policy.write_text("def select(view):\n    next(iter(()))\n")
+
+    def serve() -> Iterator[None]:
+        _select(policy, None)
+        yield
+
+    with pytest.raises(SimError, match=r"mine\.py line 2, in select: StopIteration\."), policy_faults(f"{policy}:Mine"):
+        next(serve())
+
+
+def test_error_that_is_no_exception_is_the_policys_too(policy: Path) -> None:
+    policy.write_text("def select(view):\n    raise GeneratorExit\n")
+
+    with pytest.raises(SimError, match=r"line 2, in select: GeneratorExit\."), policy_faults(f"{policy}:Mine"):
+        _select(policy, None)
+
+
+def test_interrupt_inside_the_policy_is_passed_on(policy: Path) -> None:
+    policy.write_text("def select(view):\n    raise KeyboardInterrupt\n")
+
+    with pytest.raises(KeyboardInterrupt), policy_faults(f"{policy}:Mine"):
+        _select(policy, None)

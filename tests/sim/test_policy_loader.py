@@ -44,6 +44,26 @@ class TakesNoView:
         pass
 
 
+class Generator:
+    def select(self, view):
+        yield
+
+
+class Coroutine:
+    async def select(self, view):
+        pass
+
+
+class Number(type):
+    def __call__(cls):
+        return 3
+
+
+class MakesANumber(metaclass=Number):
+    def select(self, view):
+        pass
+
+
 class WithoutSelect:
     pass
 
@@ -155,3 +175,16 @@ def test_file_that_cannot_be_loaded_is_refused(content: bytes, sentence: str, tm
 def test_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SimError, match=r"nowhere\.py does not exist"):
         load_policy(f"{tmp_path / 'nowhere.py'}:Mine", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("Generator", "select must be a plain function, not a generator and not async"),
+        ("Coroutine", "select must be a plain function, not a generator and not async"),
+        ("MakesANumber", "'int' object has no attribute 'select'"),
+    ],
+)
+def test_select_that_could_not_decide_anything_is_refused(policies: Path, name: str, complaint: str) -> None:
+    with pytest.raises(SimError, match=complaint):
+        load_policy(f"{policies}:{name}", {})

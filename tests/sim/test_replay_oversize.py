@@ -22,13 +22,26 @@ def test_prompts_that_do_not_fit_are_counted_failures(trace: Path) -> None:
     assert "The prompt of 'r2' has 40 tokens, which need 3 blocks of 16" in next(iter(summary["failed_by_reason"]))
 
 
-def test_pool_in_which_nothing_fits_fails_every_request(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("flags", "shortest", "longest"),
+    [
+        ("--num-blocks 1", 20, 16),
+        ("--max-model-len 20", 20, 19),
+        ("--max-model-len 1 --oversize truncate", 1, 0),
+        ("--num-blocks 1 --oversize error", 20, 16),
+    ],
+)
+def test_pool_or_model_in_which_no_request_fits_is_refused(
+    flags: str, shortest: int, longest: int, tmp_path: Path
+) -> None:
     trace = write_rows(tmp_path / "trace.jsonl", row(), row(0, 30, 2))
-    done = replay(trace, "--json", "--num-blocks", 1)
+    error = replay(trace, *flags.split(), "--output", tmp_path / "run").error
 
-    assert (done.summary["completed"], done.summary["failed"], done.summary["num_steps"]) == (0, 2, 0)
-    assert done.summary["verdict"]["status"] == "idle"
-    assert replay(trace, "--num-blocks", 1).code == 0
+    assert error == (
+        f"No request of trace.jsonl can be served: even a prompt of {shortest} tokens is too long, where the model and "
+        f"the KV blocks hold prompts of at most {longest}; raise --max-model-len or --num-blocks."
+    )
+    assert not (tmp_path / "run").exists()
 
 
 def test_oversize_error_refuses_the_trace(trace: Path, tmp_path: Path) -> None:

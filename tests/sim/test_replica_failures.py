@@ -1,10 +1,15 @@
 """Runs in which something goes wrong: what is lost, and that all else goes on."""
 
+import os
+import signal
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
+from analysis.rows import EventRow
 from engine import Batch, NanoVllmPolicy, Policy, StepResult, VllmPolicy
+from sim.decision_digest import DecisionDigest
 from sim.interrupt import Interrupt
 from tests.sim.small_world import ScriptedBackend, ask, check_stamps, serve
 
@@ -116,3 +121,22 @@ def test_interrupted_run_ends_after_a_whole_step_and_has_a_row_for_every_request
     assert log.emissions == {"a": [(0, 2)], "b": [(0, 2)], "never": [], "turn": []}
     check_stamps(log, "a", first_token_s=1.0, last_token_s=2.0, finish_s=None, reason=None)
     check_stamps(log, "never", submit_s=None, first_scheduled_s=None, finish_s=None)
+
+
+def test_user_who_interrupts_twice_while_a_step_is_written_down_gets_it_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupt = Interrupt()
+    add = DecisionDigest.add
+
+    def interrupted(self: DecisionDigest, batch: Batch, events: Sequence[EventRow]) -> None:
+        if batch.step == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+        add(self, batch, events)
+
+    monkeypatch.setattr(DecisionDigest, "add", interrupted)
+    with interrupt.listening():
+        log = serve([ask("a", output=2), ask("b", output=5, line=2)], interrupt=interrupt)
+
+    assert [row.step for row in log.step_rows] == [0, 1]
+    assert log.of("status") == {"a": "finished", "b": "unfinished"}
+    assert log.emissions == {"a": [(0, 2)], "b": [(0, 2)]}

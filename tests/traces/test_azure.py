@@ -185,3 +185,10 @@ def test_any_year_is_a_time(trace_file: TraceFile) -> None:
     for year in ("0001", "9999"):
         trace = read_trace(trace_file(f"{HEADER}\n{year}-05-12 00:00:00,1,1\n{year}-05-12 00:00:02,1,1\n"))
         assert trace.last_arrival_s == 2.0
+
+
+def test_column_named_twice_is_refused(trace_file: TraceFile) -> None:
+    path = trace_file("TIMESTAMP,ContextTokens,ContextTokens,GeneratedTokens\n2023-11-16 18:00:00,1,7,2\n", "t.csv")
+
+    with pytest.raises(TraceError, match="line 1: the header names ContextTokens more than once"):
+        read_trace(path)

@@ -43,7 +43,9 @@ def test_all_fields_are_read(trace_file: TraceFile) -> None:
 
 
 def test_null_is_the_same_as_leaving_a_field_out(trace_file: TraceFile) -> None:
-    path = trace_file(row_with(delay="null", hash_ids="null", request_id="null", session_id="null", prompt="null"))
+    path = trace_file(
+        row_with(delay="null", hash_ids="null", request_id="null", session_id="null", prompt="null", priority="null")
+    )
     assert read_trace(path).requests == read_trace(trace_file(row_with(), "plain.jsonl")).requests
 
 

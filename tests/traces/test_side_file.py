@@ -34,7 +34,17 @@ def test_other_fields_do_not_matter(trace_file: TraceFile, content: str, stated:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"block_size": 0}', '{"block_size": "16"}', '{"block_size": 1.5}', "\xff"]
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        '{"block_size": 0}',
+        '{"block_size": "16"}',
+        '{"block_size": 1.5}',
+        "\xff",
+        '{"a": ' + "[" * 100_000,
+    ],
 )
 def test_a_side_file_that_is_wrong_is_refused(trace_file: TraceFile, content: str) -> None:
     side_path = trace_file(content, "t.meta.json")

@@ -68,3 +68,12 @@ def test_a_file_without_permission_is_refused(trace_file: TraceFile, monkeypatch
     path = trace_file(ROWS)
     monkeypatch.setattr(Path, "open", refuse)  # root may open everything, so that file modes show nothing
     assert error_of(path) == f"{path} cannot be read: Permission denied"
+
+
+def test_name_that_no_file_can_have_is_an_error(tmp_path: Path) -> None:
+    assert error_of(tmp_path / ("x" * 300)).endswith("cannot be read: File name too long")
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="there is no file here that opens and cannot be read")
+def test_file_that_opens_and_cannot_be_read_is_an_error() -> None:
+    assert error_of(Path("/proc/self/mem")) == "/proc/self/mem cannot be read: Input/output error"

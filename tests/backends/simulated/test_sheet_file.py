@@ -44,6 +44,8 @@ def test_whole_numbers_are_fine_where_numbers_are_wanted(tmp_path: Path) -> None
         ("has_qk_norm = true", "has_qk_norm = 1", "has_qk_norm is 1; it must be true or false."),
         ("num_kv_heads = 8", "num_kv_heads = 5", "num_heads is 32; it must be a multiple of num_kv_heads, 5."),
         ("num_layers = 36", "num_layers = ", "is not valid TOML"),
+        ("num_layers = 36", "num_layers = " + "[" * 20_000, "is not valid TOML"),
+        ("num_layers = 36", f"num_layers = {10**22}", "it must be from 1e-15 to 1e+21."),
     ],
 )
 def test_a_bad_model_sheet_names_file_key_and_value(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -60,6 +62,7 @@ def test_a_bad_model_sheet_names_file_key_and_value(tmp_path: Path, old: str, ne
     [
         ("matmul = 0.798", "matmul = 1.01", "[achieved]: matmul is 1.01; a fraction is at most 1."),
         ("matmul = 0.798", "matmul = 0.0", "[achieved]: matmul is 0.0; it must be above 0."),
+        ("matmul = 0.798", "matmul = 1e-300", "[achieved]: matmul is 1e-300; it must be from 1e-15 to 1e+21."),
         ("matmul = 0.798", "matmul = nan", "[achieved]: matmul is nan; it must be above 0."),
         ("matmul = 0.798", "", "[achieved]: the key 'matmul' is missing."),
         ("step_s = 4e-4", "step_s = inf", "[host]: step_s is inf; it must be above 0."),
