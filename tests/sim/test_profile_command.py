@@ -20,7 +20,10 @@ def test_a_profile_of_a_cost_model_holds_steps_and_what_they_were_taken_with(tmp
     profile = read_profile(path)
     assert set(profile.columns) == {*[field.name for field in STEP_FIELDS], "load", "is_warm_up"}
     graph_size, has_prompt = profile.columns["graph_size"], profile.columns["num_prefill_seqs"] > 0
-    assert np.array_equal(np.isnan(graph_size), has_prompt)
+    num_tokens = profile.columns["num_prefill_tokens"] + profile.columns["num_decode_seqs"]
+    assert set(graph_size[~has_prompt]) <= {1, 2, 4, 8}
+    assert has_prompt.any()
+    assert (graph_size[has_prompt & ~np.isnan(graph_size)] >= num_tokens[has_prompt & ~np.isnan(graph_size)]).all()
     assert (profile.columns["duration_s"] > 0).all()
     assert profile.meta["settings"]["max_num_seqs"] == 8
     assert profile.meta["num_kv_blocks"] == 200
