@@ -5,6 +5,7 @@ import typer
 from sim.explain_command import explain
 from sim.profile_command import profile
 from sim.replay_command import replay
+from sim.verify_command import verify
 
 app = typer.Typer(
     help="Replay request traces on a serving engine, real or modelled.",
@@ -16,6 +17,7 @@ app = typer.Typer(
 app.command()(replay)
 app.command()(explain)
 app.command()(profile)
+app.command()(verify)
 
 
 def main() -> None:

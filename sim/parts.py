@@ -19,6 +19,7 @@ class Engine:
         backend: what executes.
         step_clock: how long its steps last.
         max_model_len: longest sequence that its model knows.
+        vocab_size: tokens that its model knows.
         graph_sizes: batch sizes of captured decode steps.
         mixed_graph_sizes: tokens of captured steps with chunks.
         hardware: what runs or is modelled, for the record.
@@ -30,6 +31,7 @@ class Engine:
     backend: Backend
     step_clock: StepClock
     max_model_len: int
+    vocab_size: int
     graph_sizes: tuple[int, ...]
     hardware: dict[str, Any]
     mixed_graph_sizes: tuple[int, ...] = ()

@@ -28,6 +28,7 @@ def make_real_engine(settings: ReplaySettings) -> Engine:
         backend=backend,
         step_clock=MeasuredClock(),
         max_model_len=backend.settings.max_model_len,
+        vocab_size=backend.settings.config.vocab_size,
         graph_sizes=backend.graph_sizes,
         mixed_graph_sizes=backend.mixed_graph_sizes,
         hardware=backend.hardware,

@@ -50,6 +50,7 @@ class Recorder:
         digest: DecisionDigest,
         on_progress: OnProgress,
         on_ended: OnEnded = lambda _: None,
+        steps_per_write: int = STEPS_PER_WRITE,
     ) -> None:
         """Start with nothing.
 
@@ -57,14 +58,16 @@ class Recorder:
             rows: where the rows go.
             block_size: tokens in a block of the engine.
             digest: takes every decision.
-            on_progress: called with (requests ended, clock) every hundred steps.
+            on_progress: called with (requests ended, clock) whenever rows are handed on.
             on_ended: called with the end of each request that was admitted.
+            steps_per_write: steps after which rows are handed on; 1 lets `rows` see each step before the next begins.
         """
         self._rows = rows
         self._block_size = block_size
         self._digest = digest
         self._on_progress = on_progress
         self._on_ended = on_ended
+        self._steps_per_write = steps_per_write
         self._live: dict[str, RequestRecord] = {}
         self._runs = EmissionRuns(self._live)
         self._num_ended = 0
@@ -102,7 +105,7 @@ class Recorder:
         self._events += events
         self._steps.append(_step_row(record))
         self._now_s = record.end_s
-        if len(self._steps) >= STEPS_PER_WRITE:
+        if len(self._steps) >= self._steps_per_write:
             self.flush()
 
     def flush(self) -> None:

@@ -145,6 +145,8 @@ def meta_of(trace: Trace, parts: Parts) -> dict[str, Any]:
         "num_kv_blocks": parts.engine.backend.num_blocks,
         "graph_sizes": parts.engine.graph_sizes,
         "mixed_graph_sizes": parts.engine.mixed_graph_sizes,
+        "vocab_size": parts.engine.vocab_size,
+        "has_tokenizer": parts.engine.tokenizer is not None,
         "settings": asdict(settings),
         "trace": {
             "name": trace.name,

@@ -49,6 +49,7 @@ def make_simulated_engine(settings: ReplaySettings) -> Engine:
         backend=backend,
         step_clock=PredictedClock(),
         max_model_len=model.max_model_len,
+        vocab_size=model.vocab_size,
         graph_sizes=graphs.sizes,
         mixed_graph_sizes=graphs.mixed_sizes,
         check_finished=recorded.check_finished if recorded else lambda: None,

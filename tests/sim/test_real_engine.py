@@ -12,35 +12,12 @@ from sim.errors import SimError
 from sim.parts import make_parts
 from sim.replay_settings import ReplaySettings
 from tests.sim.command import command, row, write_rows
-
-# The folder's name is that of a sheet, so that the simulated backend knows the model of a run on it too.
-CONFIG = {
-    "architectures": ["Qwen3ForCausalLM"],
-    "model_type": "qwen3",
-    "vocab_size": 97,
-    "hidden_size": 40,
-    "intermediate_size": 56,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "head_dim": 16,
-    "max_position_embeddings": 640,
-    "rms_norm_eps": 1e-6,
-    "rope_theta": 10000.0,
-    "torch_dtype": "float32",
-    "hidden_act": "silu",
-    "attention_bias": False,
-    "tie_word_embeddings": False,
-}
-
+from tests.sim.tiny_qwen3 import tiny_engine
 
 @pytest.fixture(scope="module")
 def flags(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, ...]:
     """Random weights, a small pool and a small budget: preemptions, hits and chunks are sure to come."""
-    folder = tmp_path_factory.mktemp("model") / "Qwen3-0.6B"
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(CONFIG))
-    engine = ("--backend", "gpu", "--device", "cpu", "--model", folder, "--load-format", "dummy", "--pace", "virtual")
+    engine = (*tiny_engine(tmp_path_factory.mktemp("model")), "--pace", "virtual")
     sizes = ("--block-size", 16, "--num-blocks", 8, "--max-num-batched-tokens", 32, "--max-model-len", 100)
     return *engine, *sizes, "--max-num-seqs", 4
 
