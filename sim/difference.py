@@ -68,6 +68,8 @@ def request_difference(run: RequestRow, simulator: RequestRow, ignored: Sequence
 
 
 def _row_sentences(run: StepRow | None, simulator: StepRow | None) -> Iterator[str]:
+    if run is None and simulator is None:
+        return
     if run is None:
         yield "the run had ended, and the simulator goes on"
     elif simulator is None:

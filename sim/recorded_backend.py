@@ -13,10 +13,8 @@ class RecordedBackend:
     The size of a captured graph follows from the batch, as in the simulator.
     """
 
-    def __init__(
-        self, steps: RecordedSteps, tokens: TokenSource, *, num_blocks: int, graph_sizes: Iterable[int]
-    ) -> None:
-        """Take the run's steps, outputs, KV blocks and captured sizes."""
+    def __init__(self, steps: RecordedSteps, tokens: TokenSource, *, num_blocks: int, graphs: GraphTable) -> None:
+        """Take the run's steps, outputs, KV blocks and captured graphs."""
         self._steps = steps
         self._tokens = tokens
         self._num_blocks = num_blocks

@@ -55,3 +55,17 @@ def test_replay_on_the_simulated_backend_loads_neither_torch_nor_pandas() -> Non
 
     assert {"sim", "engine", "backends", "traces", "analysis", "simpy"} <= loaded
     assert not loaded & {"torch", "triton", "transformers", "pandas", "matplotlib", "scipy"}
+
+
+def test_verify_loads_neither_torch_nor_pandas(tmp_path: Path) -> None:
+    run = str(tmp_path / "run")
+    program = (
+        "from sim.__main__ import app\n"
+        f"app(['replay', 'examples/shared_prefixes.jsonl', '--limit', '3', '-o', {run!r}], standalone_mode=False)\n"
+        f"app(['verify', {run!r}], standalone_mode=False)"
+    )
+
+    loaded = _packages_loaded_by(program)
+
+    assert {"sim", "engine", "backends", "traces", "analysis", "simpy"} <= loaded
+    assert not loaded & {"torch", "triton", "transformers", "pandas", "matplotlib", "scipy"}

@@ -64,8 +64,8 @@ class FaultyBackend:
         result = self._backend.execute(batch)
         if batch.step in self._broken:
             raise BackendError(self._broken[batch.step])
-        failing = self._failing.get(batch.step, {})
-        return replace(result, failed={batch.request_ids[number]: reason for number, reason in failing.items()})
+        failing = {row: reason for row, reason in self._failing.get(batch.step, {}).items() if row < len(batch)}
+        return replace(result, failed={batch.request_ids[row]: reason for row, reason in failing.items()})
 
     def close(self) -> None:
         self._backend.close()
@@ -83,7 +83,7 @@ def record(
     return load(output)
 
 
-def change(run: Run, name: str, alter: Callable[[list[dict[str, Any]]], None]) -> None:
+def change(run: Run, name: str, alter: Callable[[list[dict[str, Any]]], object]) -> None:
     """Alters rows of a table of a finished run, in place."""
     rows = run.table(name).to_pylist()
     alter(rows)

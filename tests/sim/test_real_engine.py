@@ -14,6 +14,7 @@ from sim.replay_settings import ReplaySettings
 from tests.sim.command import command, row, write_rows
 from tests.sim.tiny_qwen3 import tiny_engine
 
+
 @pytest.fixture(scope="module")
 def flags(tmp_path_factory: pytest.TempPathFactory) -> tuple[object, ...]:
     """Random weights, a small pool and a small budget: preemptions, hits and chunks are sure to come."""
