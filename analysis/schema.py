@@ -122,7 +122,7 @@ settings: the resolved configuration. Read here, each if present: `max_num_seqs`
 trace: `name`, `digest`, `num_requests` of the trace as run, each optional.
 slo: limits in seconds by metric (`ttft`, `tpot`, `itl`, `e2e`), or null.
 warmup_s: seconds after the first arrival that the steady-state window leaves out, or null.
-vocab_size, has_tokenizer: of the model, whether its tokenizer made tokens of the trace's prompt texts; with the settings
-    they let `sim verify` repeat a run without the model.
+vocab_size, has_tokenizer: tokens that the model knows, and whether the trace's prompt texts became tokens; `sim verify`
+    repeats a run by them, without its model.
 seed, versions, hardware, graph_sizes, mixed_graph_sizes, started_at: compared and shown, never interpreted.
 """

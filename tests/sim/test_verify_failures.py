@@ -60,12 +60,12 @@ def test_rows_that_failed_fail_again(policy: str, trace: Path, tmp_path: Path) -
 
 
 def test_request_that_hit_blocks_of_a_failed_row_fails_with_it_again(tmp_path: Path) -> None:
-    """The second is admitted on blocks that the first fills in the same step, and fails because of it alone."""
+    """The second is admitted on blocks that the first fills in the same step, and fails for it, after the third."""
     rows = [row(0, 96, 4, hash_ids=[1, 2]), row(0, 96, 4, hash_ids=[1, 3]), row(0, 40, 4)]
     trace = write_rows(tmp_path / "trace.jsonl", *rows)
-    run = _faulty(trace, tmp_path / "run", failing={0: {0: NAN}}, max_num_batched_tokens=256)
+    run = _faulty(trace, tmp_path / "run", failing={0: {0: NAN, 2: NAN}}, max_num_batched_tokens=256)
     reasons = [event["reason"] for event in run.table("events").to_pylist() if event["kind"] == "failed"]
-    assert reasons == [NAN, f"It shares blocks with 'r0', which failed: {NAN}"]
+    assert reasons == [NAN, NAN, f"It shares blocks with 'r0', which failed: {NAN}"]
 
     assert _verified(run) == f"identical: {len(run.table('steps'))} steps, 0 preemptions, 48 hit tokens\n"
 
