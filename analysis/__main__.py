@@ -54,16 +54,22 @@ def report(
 
 @app.command()
 def compare(
-    run: RunPath,
-    other: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory to set beside it.")],
+    run: Annotated[Path, typer.Argument(metavar="A", help="Run directory to judge by, such as of a GPU.")],
+    other: Annotated[Path, typer.Argument(metavar="B", help="Run directory to judge, such as of a simulation.")],
+    spread: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="RUN", help="Another run of A's trace on A's machine; differences below theirs are noise."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the metrics of two runs and their difference, and whether both made the same decisions."""
+    """Print how far one run is from another: metrics, each request, step times by class, load over time, decisions."""
     from analysis.comparison import compare as compare_runs
     from analysis.comparison_table import print_comparison
     from analysis.run import load
 
-    comparison = compare_runs(load(run), load(other))
+    comparison = compare_runs(load(run), load(other), [load(path) for path in spread or ()])
     if as_json:
         sys.stdout.write(_json(comparison.as_dict()))
     else:

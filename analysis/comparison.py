@@ -1,44 +1,19 @@
-"""Two runs side by side."""
+"""Two runs side by side, with the machine's own spread where runs were repeated."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
+from analysis.decision_match import DecisionMatch
+from analysis.level_error import LevelError, level_errors
+from analysis.metric_row import MetricRow, metric_rows
+from analysis.request_errors import RequestError, request_errors
 from analysis.run import Run
-from analysis.schema import EVENTS, STEPS
+from analysis.run_columns import RunColumns
+from analysis.run_differences import have_one_trace, run_differences
+from analysis.step_classes import ClassedSteps, StepClassError, step_class_errors
+from analysis.step_columns import StepColumns
 from analysis.summary import summarise
-
-STATISTICS = ("mean", "p50", "p90", "p95", "p99")
-LATENCIES = ("ttft", "tpot", "itl", "e2el", "queue")
-TOTALS = ("completed", "failed", "request_throughput", "output_throughput", "total_token_throughput", "num_preemptions")
-COMPARED_META = ("num_kv_blocks", "graph_sizes", "mixed_graph_sizes", "seed", "hardware", "versions")
-_SHAPE = STEPS.names[STEPS.names.index("num_prefill_tokens") : STEPS.names.index("num_waiting")]
-
-
-@dataclass(frozen=True, slots=True)
-class MetricRow:
-    """One metric of both runs.
-
-    Attributes:
-        metric: its key in `summary.json`.
-        a: value of the first run; None if undefined.
-        b: value of the second run; None if undefined.
-    """
-
-    metric: str
-    a: float | None
-    b: float | None
-
-    @property
-    def diff_percent(self) -> float | None:
-        """Difference of b from a, in percent of a; None if undefined."""
-        if self.a is None or self.b is None:
-            return None
-        if self.a == 0:
-            return 0.0 if self.b == 0 else None
-        return 100 * (self.b - self.a) / self.a
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,116 +21,91 @@ class Comparison:
     """What differs between two runs. Made by `compare`.
 
     Attributes:
-        rows: metrics.
+        names: what to call both: their folders and backends.
         warnings: sentences on what makes the runs hard to compare.
-        decisions_equal: whether both made the same decisions; None if one is partial and they agree as far as it goes.
-        first_difference: first step in which decisions differ; None if they are equal or it is not known.
+        metrics: figures of `summary.json`.
+        requests: errors of latencies request by request; empty if the traces differ.
+        steps: step times by class.
+        num_matched: leading steps that both decided alike.
+        levels: how many ran and waited over time.
+        decisions: how far both decided alike.
     """
 
-    rows: tuple[MetricRow, ...]
+    names: tuple[str, str]
     warnings: tuple[str, ...]
-    decisions_equal: bool | None
-    first_difference: int | None
-
-    @property
-    def decisions_text(self) -> str:
-        """One sentence on the decisions."""
-        if self.decisions_equal:
-            return "Decisions: equal in every step."
-        if self.decisions_equal is None:
-            return "Decisions: equal as far as both runs got."
-        if self.first_difference is None:
-            return "Decisions: they differ."
-        return f"Decisions: they differ, first in step {self.first_difference}."
+    metrics: tuple[MetricRow, ...]
+    requests: tuple[RequestError, ...]
+    steps: tuple[StepClassError, ...]
+    num_matched: int
+    levels: tuple[LevelError, ...]
+    decisions: DecisionMatch
 
     def as_dict(self) -> dict[str, Any]:
         """Returns all values for JSON."""
         return {
-            "metrics": [
-                {"metric": row.metric, "a": row.a, "b": row.b, "diff_percent": row.diff_percent} for row in self.rows
-            ],
+            "names": list(self.names),
             "warnings": list(self.warnings),
-            "decisions_equal": self.decisions_equal,
-            "first_difference": self.first_difference,
+            "metrics": [row.as_dict() for row in self.metrics],
+            "requests": [error.as_dict() for error in self.requests],
+            "steps": [error.as_dict() for error in self.steps],
+            "num_matched_steps": self.num_matched,
+            "levels": [error.as_dict() for error in self.levels],
+            "decisions_equal": self.decisions.is_equal,
+            "first_difference": self.decisions.first_difference,
         }
 
 
-def compare(a: Run, b: Run) -> Comparison:
+def compare(a: Run, b: Run, repetitions: Sequence[Run] = ()) -> Comparison:
     """Compares two runs; figures are computed from their tables.
+
+    Args:
+        a: the reference, such as a run on a GPU.
+        b: the run to judge, such as a simulation of it.
+        repetitions: further runs of the first; how far they are from it is the machine's own spread.
 
     Raises:
         RunError: a table is damaged or contradicts another.
     """
-    first_difference = _first_difference(a, b)
+    runs = (a, b, *repetitions)
+    columns_a, columns_b, *others = map(RunColumns.of, runs)
+    summaries = [summarise(run) for run in runs]
+    decisions = DecisionMatch.of(a, b)
+    num_matched = _num_matched(decisions, columns_a.steps, columns_b.steps)
+    is_one_trace = have_one_trace(a, b)
     return Comparison(
-        rows=tuple(_metric_rows(summarise(a), summarise(b))),
-        warnings=tuple(_warnings(a, b)),
-        decisions_equal=_decisions_equal(a, b, first_difference),
-        first_difference=first_difference,
+        names=(_name(a), _name(b)),
+        warnings=(*run_differences(a, b), *_repetition_warnings(a, repetitions)),
+        metrics=tuple(metric_rows(summaries[0], summaries[1], summaries[2:])),
+        requests=tuple(request_errors(columns_a, columns_b, others)) if is_one_trace else (),
+        steps=tuple(_step_errors(a, b, num_matched, repetitions, columns_a, others)),
+        num_matched=num_matched,
+        levels=tuple(level_errors(columns_a.steps, columns_b.steps, [other.steps for other in others])),
+        decisions=decisions,
     )
 
 
-def _metric_rows(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[MetricRow]:
-    for key in TOTALS:
-        yield MetricRow(key, a[key], b[key])
-    for latency in LATENCIES:
-        for statistic in STATISTICS:
-            key = f"{statistic}_{latency}_ms"
-            yield MetricRow(key, a[key], b[key])
-
-
-def _warnings(a: Run, b: Run) -> Iterator[str]:
-    for run in (a, b):
-        if not run.is_complete:
-            yield f"{run.path} is partial: it was stopped before its end."
-    digests = [run.meta["trace"].get("digest") for run in (a, b)]
-    if digests[0] != digests[1]:
-        yield f"The traces differ: digest {digests[0]} and {digests[1]}."
-    for key in COMPARED_META:
-        yield from _difference(key, a.meta.get(key), b.meta.get(key))
-    settings_a, settings_b = a.meta["settings"], b.meta["settings"]
-    for key in dict.fromkeys([*settings_a, *settings_b]):
-        yield from _difference(f"setting {key}", settings_a.get(key), settings_b.get(key))
-
-
-def _difference(name: str, a: object, b: object) -> Iterator[str]:
-    if a != b:
-        yield f"{name[0].upper()}{name[1:]} differs: {a} and {b}."
-
-
-def _decisions_equal(a: Run, b: Run, first_difference: int | None) -> bool | None:
-    """Digests decide if both runs have one; the tables show where the difference is."""
-    digests = [(run.summary or {}).get("decision_digest") for run in (a, b)]
-    if None not in digests and a.is_complete and b.is_complete:
-        return bool(digests[0] == digests[1])
-    if first_difference is not None:
-        return False
-    return True if a.is_complete and b.is_complete else None
-
-
-def _first_difference(a: Run, b: Run) -> int | None:
-    """First step in which events or shapes differ; of partial runs only what both have is looked at."""
-    is_whole = a.is_complete and b.is_complete
-    found = [
-        _first_row(a.table(name, columns), b.table(name, columns), is_whole)
-        for name, columns in (("steps", ["step", *_SHAPE]), ("events", EVENTS.names))
+def _step_errors(
+    a: Run, b: Run, num_matched: int, repetitions: Sequence[Run], columns_a: RunColumns, others: Sequence[RunColumns]
+) -> Sequence[StepClassError]:
+    repeated = [
+        (ClassedSteps.of(run), _num_matched(DecisionMatch.of(a, run), columns_a.steps, columns.steps))
+        for run, columns in zip(repetitions, others, strict=True)
     ]
-    return min((step for step in found if step is not None), default=None)
+    return [*step_class_errors(ClassedSteps.of(a), ClassedSteps.of(b), num_matched, repeated)]
 
 
-def _first_row(a: pa.Table, b: pa.Table, is_whole: bool) -> int | None:
-    """Step of the first row that differs; if the tables are whole, also of the first that only one of them has."""
+def _num_matched(decisions: DecisionMatch, a: StepColumns, b: StepColumns) -> int:
+    if a.first_step != b.first_step:
+        return 0
     length = min(len(a), len(b))
-    if a.slice(0, length).equals(b.slice(0, length)):
-        longer = max(a, b, key=len)
-        return _step(longer, length) if is_whole and len(longer) > length else None
-    low, high = 0, length  # the first `low` rows are equal, the first `high` are not
-    while high - low > 1:
-        middle = (low + high) // 2
-        is_equal = a.slice(low, middle - low).equals(b.slice(low, middle - low))
-        low, high = (middle, high) if is_equal else (low, middle)
-    return min(_step(a, low), _step(b, low))
+    return length if decisions.end is None else min(length, max(0, decisions.end - a.first_step))
 
 
-def _step(table: pa.Table, row: int) -> int:
-    return int(table.column("step")[row].as_py())
+def _name(run: Run) -> str:
+    settings = run.meta["settings"]
+    what = ", ".join(str(settings[key]) for key in ("backend", "model", "policy") if settings.get(key) is not None)
+    return f"{run.path} ({what})" if what else str(run.path)
+
+
+def _repetition_warnings(a: Run, repetitions: Sequence[Run]) -> Sequence[str]:
+    return [f"Spread, {run.path}: {sentence}" for run in repetitions for sentence in run_differences(a, run)]

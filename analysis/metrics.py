@@ -64,6 +64,20 @@ class LatencySplit(NamedTuple):
     preempted_s: Floats
 
 
+class LevelDifference(NamedTuple):
+    """Two levels over one stretch of time, weighted by time; idle time counts as level 0.
+
+    Attributes:
+        a: mean of the first.
+        b: mean of the second.
+        mean_abs: mean of |second - first|.
+    """
+
+    a: float
+    b: float
+    mean_abs: float
+
+
 def ttft_s(requests: RequestColumns) -> Floats:
     """Time to first token: first token - arrival."""
     return requests.first_token_s - requests.arrival_s
@@ -150,6 +164,39 @@ def time_average(values: NDArray[np.int64] | Floats, steps: StepColumns) -> floa
     """Mean over the time in which the engine was stepping: weighted by step duration. None if that is no time."""
     total_s = steps.duration_s.sum()
     return float((values * steps.duration_s).sum() / total_s) if total_s > 0 else None
+
+
+def level_difference(
+    a_values: NDArray[np.int64], a: StepColumns, b_values: NDArray[np.int64], b: StepColumns
+) -> LevelDifference | None:
+    """Compares a value of two runs over the time from the first start of a step to the last end, on one clock.
+
+    A value holds while its step is under way; between steps the level is 0. None if no step took time.
+
+        a        |---2---|---3---|          |--1--|
+        b            |----2----|-----1-----|
+        |b - a|  | 2 | 0 |  1  |2|     1    |  1  |
+    """
+    (a_edges_s, a_levels), (b_edges_s, b_levels) = _levels(a_values, a), _levels(b_values, b)
+    edges_s = np.unique(np.concatenate([a_edges_s, b_edges_s]))
+    lengths_s = np.diff(edges_s)
+    total_s = float(lengths_s.sum())
+    if total_s <= 0:
+        return None
+    first, second = (
+        levels[np.searchsorted(own_s, edges_s[:-1], side="right")]
+        for own_s, levels in ((a_edges_s, a_levels), (b_edges_s, b_levels))
+    )
+    means = [float((level * lengths_s).sum()) / total_s for level in (first, second, np.abs(second - first))]
+    return LevelDifference(*means)
+
+
+def _levels(values: NDArray[np.int64], steps: StepColumns) -> tuple[Floats, NDArray[np.int64]]:
+    """Edges in order, and the level before the first and behind each of them."""
+    edges_s = np.column_stack([steps.start_s, steps.end_s]).ravel()
+    levels = np.column_stack([values, np.zeros_like(values)]).ravel()
+    # Stamps of other engines may overlap by a rounding error.
+    return np.maximum.accumulate(edges_s), np.concatenate([np.zeros(1, values.dtype), levels])
 
 
 def kv_usage(steps: StepColumns, num_kv_blocks: int) -> Floats:

@@ -1,124 +1,113 @@
-import io
 import json
 from pathlib import Path
 
-import pytest
-
-from analysis.comparison import MetricRow, compare
-from analysis.comparison_table import print_comparison
-from tests.run_builder import META, RunBuilder, small_run
-
-
-def with_digest(builder: RunBuilder, digest: str | None) -> RunBuilder:
-    builder.build(summary={"decision_digest": digest})
-    return builder
+from analysis.comparison import compare
+from analysis.metric_row import MetricRow
+from analysis.step_classes import StepClass
+from tests.run_builder import RunBuilder, small_run
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "diff"),
-    [(2.0, 3.0, 50.0), (2.0, 1.0, -50.0), (0.0, 0.0, 0.0), (0.0, 1.0, None), (None, 1.0, None), (1.0, None, None)],
-)
-def test_difference_in_percent(a: float | None, b: float | None, diff: float | None) -> None:
-    assert MetricRow("x", a, b).diff_percent == diff
+def _early(path: Path, by_s: float = 1.0, **meta: object) -> RunBuilder:
+    """The small run, whose first request has come sooner."""
+    run = small_run(path, **meta)
+    run.requests[0] = run.requests[0]._replace(arrival_s=-by_s)
+    return run
 
 
 def test_equal_runs(tmp_path: Path) -> None:
     a, b = (small_run(tmp_path / name).build(summary={"decision_digest": "d"}) for name in "ab")
     comparison = compare(a, b)
+
     assert comparison.warnings == ()
-    assert comparison.decisions_equal is True
-    assert comparison.decisions_text == "Decisions: equal in every step."
-    assert all(row.a == row.b for row in comparison.rows)
+    assert comparison.decisions.is_equal is True
+    assert all(row.a == row.b for row in comparison.metrics)
+    assert {error.error.bias_s for error in comparison.requests} == {0.0}
+    assert {error.matched.mape for error in comparison.steps} == {0.0}
+    assert {error.difference.mean_abs for error in comparison.levels} == {0.0}
+    assert comparison.num_matched == 5
 
 
 def test_metrics_of_both(tmp_path: Path) -> None:
-    slow = small_run(tmp_path / "b")
-    slow.requests[0] = slow.requests[0]._replace(arrival_s=-1.0)
-    rows = {row.metric: row for row in compare(small_run(tmp_path / "a").build(), slow.build()).rows}
+    rows = {
+        row.metric: row for row in compare(small_run(tmp_path / "a").build(), _early(tmp_path / "b").build()).metrics
+    }
+
     assert rows["mean_ttft_ms"] == MetricRow("mean_ttft_ms", 1250.0, 1750.0)
-    assert rows["mean_ttft_ms"].diff_percent == 40.0
+    assert (rows["mean_ttft_ms"].diff, rows["mean_ttft_ms"].diff_percent) == (500.0, 40.0)
     assert {f"{s}_{m}_ms" for s in ("mean", "p50", "p90", "p95", "p99") for m in ("ttft", "tpot", "itl", "e2el")} <= {
         *rows
     }
     assert {"mean_queue_ms", "request_throughput", "output_throughput", "total_token_throughput"} <= {*rows}
 
 
-def test_warnings_name_what_differs(tmp_path: Path) -> None:
-    a = small_run(tmp_path / "a", versions={"twinserve": "0.1"}).build()
-    b = small_run(
-        tmp_path / "b",
-        trace={"digest": "xyz"},
-        settings=META["settings"] | {"block_size": 256, "extra": 1},
-        num_kv_blocks=200,
-        versions={"twinserve": "0.2"},
-    ).build(complete=False)
-    assert compare(a, b).warnings == (
-        f"{b.path} is partial: it was stopped before its end.",
-        "The traces differ: digest abc and xyz.",
-        "Num_kv_blocks differs: 100 and 200.",
-        "Versions differs: {'twinserve': '0.1'} and {'twinserve': '0.2'}.",
-        "Setting block_size differs: 16 and 256.",
-        "Setting extra differs: None and 1.",
-    )
+def test_each_request_is_compared(tmp_path: Path) -> None:
+    comparison = compare(small_run(tmp_path / "a").build(), _early(tmp_path / "b").build())
+    (ttft, *_) = comparison.requests
+
+    assert (ttft.latency, ttft.error.size, ttft.error.bias_s) == ("ttft", 2, 0.5)
 
 
-def test_first_event_that_differs(tmp_path: Path) -> None:
-    other = small_run(tmp_path / "b")
-    other.events[4] = other.events[4]._replace(block_ids=[1, 3])
-    comparison = compare(small_run(tmp_path / "a").build(), other.build())
-    assert comparison.decisions_equal is False
-    assert comparison.first_difference == 1
-    assert comparison.decisions_text == "Decisions: they differ, first in step 1."
+def test_requests_of_other_traces_are_not_compared(tmp_path: Path) -> None:
+    other = small_run(tmp_path / "b", trace={"digest": "xyz"}).build()
+    comparison = compare(small_run(tmp_path / "a").build(), other)
+
+    assert comparison.requests == ()
+    assert comparison.warnings[0].startswith("The traces differ: ")
 
 
-def test_first_shape_that_differs(tmp_path: Path) -> None:
-    other = small_run(tmp_path / "b")
-    other.steps[4] = other.steps[4]._replace(decode_context=99)
-    assert compare(small_run(tmp_path / "a").build(), other.build()).first_difference == 4
+def test_steps_are_matched_until_decisions_part(tmp_path: Path) -> None:
+    slow = small_run(tmp_path / "b")
+    slow.steps[1] = slow.steps[1]._replace(duration_s=0.5)
+    slow.steps[2] = slow.steps[2]._replace(num_released=7)
+    comparison = compare(small_run(tmp_path / "a").build(), slow.build())
+    mixed = next(each for each in comparison.steps if each.step_class is StepClass.MIXED)
+
+    assert (comparison.decisions.first_difference, comparison.num_matched) == (2, 2)
+    assert (mixed.matched.size, mixed.matched.bias_s) == (1, -0.5)
+    assert {each.matched.size for each in comparison.steps} == {0, 1}
 
 
-def test_times_are_no_decisions(tmp_path: Path) -> None:
-    other = small_run(tmp_path / "b")
-    other.steps = [row._replace(start_s=row.start_s * 2, duration_s=row.duration_s * 2) for row in other.steps]
-    assert compare(small_run(tmp_path / "a").build(), other.build()).decisions_equal is True
+def test_runs_that_begin_with_other_steps_are_not_matched(tmp_path: Path) -> None:
+    later = small_run(tmp_path / "b")
+    later.steps = [row._replace(step=row.step + 1) for row in later.steps]
+    later.events = [row._replace(step=row.step + 1) for row in later.events]
+    later.requests = [
+        row._replace(emission_first_steps=[first + 1 for first in row.emission_first_steps]) for row in later.requests
+    ]
+
+    assert compare(small_run(tmp_path / "a").build(), later.build()).num_matched == 0
 
 
-def test_step_that_only_one_run_has(tmp_path: Path) -> None:
-    longer = small_run(tmp_path / "b")
-    longer.step()
-    assert compare(longer.build(), small_run(tmp_path / "a").build()).first_difference == 5
+def test_repetition_shows_the_machines_own_spread(tmp_path: Path) -> None:
+    a, b = small_run(tmp_path / "a").build(), _early(tmp_path / "b", by_s=0.5).build()
+    other = _early(tmp_path / "c", by_s=0.75, seed=3).build()
+    comparison = compare(a, b, [other])
+    rows = {row.metric: row for row in comparison.metrics}
 
-
-def test_digests_decide(tmp_path: Path) -> None:
-    a = small_run(tmp_path / "a").build(summary={"decision_digest": "d1"})
-    b = small_run(tmp_path / "b").build(summary={"decision_digest": "d2"})
-    comparison = compare(a, b)
-    assert comparison.decisions_equal is False
-    assert comparison.decisions_text == "Decisions: they differ."
-
-
-def test_partial_run_agrees_as_far_as_it_goes(tmp_path: Path) -> None:
-    partial = small_run(tmp_path / "b")
-    partial.steps, partial.events, partial.requests = partial.steps[:3], partial.events[:8], partial.requests[:1]
-    comparison = compare(small_run(tmp_path / "a").build(), partial.build(complete=False))
-    assert comparison.decisions_equal is None
-    assert comparison.decisions_text == "Decisions: equal as far as both runs got."
+    assert rows["mean_ttft_ms"].spread == 375.0
+    assert rows["mean_ttft_ms"].is_noise is True
+    assert rows["mean_tpot_ms"].spread == 0.0
+    assert comparison.requests[0].spread is not None
+    assert comparison.requests[0].spread.bias_s == 0.375
+    assert comparison.steps[0].spread is not None
+    assert comparison.levels[0].spread is not None
+    assert comparison.warnings == (f"Spread, {other.path}: Seeds differ: 0 and 3.",)
 
 
 def test_empty_runs(tmp_path: Path) -> None:
     comparison = compare(RunBuilder(tmp_path / "a").build(), RunBuilder(tmp_path / "b").build())
-    assert comparison.decisions_equal is True
+
+    assert comparison.decisions.is_equal is True
     assert json.loads(json.dumps(comparison.as_dict(), allow_nan=False))["first_difference"] is None
 
 
-def test_table_as_text(tmp_path: Path) -> None:
-    slow = small_run(tmp_path / "b", seed=1)
-    slow.requests[0] = slow.requests[0]._replace(arrival_s=-1.0)
-    out = io.StringIO()
-    print_comparison(compare(small_run(tmp_path / "a").build(), slow.build()), out)
-    lines = [line.split() for line in out.getvalue().splitlines()]
-    assert lines[0] == ["Warning:", "Seed", "differs:", "0", "and", "1."]
-    assert lines[1] == ["metric", "A", "B", "difference"]
-    assert ["mean_ttft_ms", "1250.000", "1750.000", "+40.00", "%"] in lines
-    assert lines[-1] == ["Decisions:", "equal", "in", "every", "step."]
-    assert "\x1b" not in out.getvalue()
+def test_all_of_it_is_json(tmp_path: Path) -> None:
+    run = small_run(tmp_path / "a", settings={"backend": "gpu", "model": "m"}).build()
+    value = json.loads(json.dumps(compare(run, run, [run]).as_dict(), allow_nan=False))
+
+    assert value["names"] == [f"{run.path} (gpu, m)"] * 2
+    assert [error["latency"] for error in value["requests"]] == ["ttft", "tpot", "e2e", "queue"]
+    assert [error["class"] for error in value["steps"]] == ["decode in graph", "prefill only", "mixed"]
+    assert [error["level"] for error in value["levels"]] == ["running", "waiting"]
+    assert value["num_matched_steps"] == 5
+    assert value["decisions_equal"] is True

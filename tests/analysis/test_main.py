@@ -46,6 +46,13 @@ def test_compare(path: Path) -> None:
     assert json.loads(analysis("compare", path, path, "--json").stdout)["decisions_equal"] is True
 
 
+def test_compare_with_repetitions(path: Path) -> None:
+    done = analysis("compare", path, path, "--spread", path, "--spread", path, "--json")
+    metrics: list[dict[str, Any]] = json.loads(done.stdout)["metrics"]
+    assert {row["spread"] for row in metrics} == {0.0}
+    assert {row["is_noise"] for row in metrics} == {True}
+
+
 def test_why(path: Path) -> None:
     assert "preempted in step 2" in analysis("why", path, "b").stdout
     assert json.loads(analysis("why", path, "b", "--json").stdout)["request"]["request_id"] == "b"
@@ -58,6 +65,7 @@ def test_why(path: Path) -> None:
         ("report", "{path}", "--slo", "speed=1s"),
         ("report", "{path}", "--warmup", "soon"),
         ("compare", "{path}", "/no/such/run"),
+        ("compare", "{path}", "{path}", "--spread", "/no/such/run"),
         ("why", "{path}", "nobody"),
         ("why", "{path}"),
         ("frobnicate",),

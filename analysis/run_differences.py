@@ -1,0 +1,85 @@
+"""What makes two runs hard to compare."""
+
+from collections.abc import Iterator, Sequence
+
+from analysis.run import Run
+
+_OF_BACKEND = ("cost", "gpu", "device", "load_format", "dtype", "attention", "cuda_graphs", "free_run")
+"""Settings that one kind of backend alone has."""
+_OF_TRACE = ("trace_format", "trace_block_size", "start_s", "end_s", "limit", "rate_scale", "oversize")
+"""Settings that have done their work when the trace as run is made."""
+_OF_REPORT = ("slo", "warmup_s")
+"""Settings that decide nothing in a run."""
+
+
+def run_differences(a: Run, b: Run) -> Iterator[str]:
+    """Yields a sentence for each: partial runs, traces, KV blocks, graphs, seeds, hardware, versions, settings.
+
+    What must differ between a real run and a simulation of it, such as the settings of their backends, is left out; so
+    is how the trace was cut if both replayed the same one.
+    """
+    yield from (f"{run.path} is partial: it was stopped before its end." for run in (a, b) if not run.is_complete)
+    if not have_one_trace(a, b):
+        digests = [run.meta["trace"].get("digest") for run in (a, b)]
+        yield f"The traces differ: digest {digests[0]} and {digests[1]}; requests are not compared one by one."
+    for key, name in (
+        ("num_kv_blocks", "KV blocks differ"),
+        ("graph_sizes", "Graph sizes differ"),
+        ("mixed_graph_sizes", "Graph sizes of steps with prompts differ"),
+        ("seed", "Seeds differ"),
+    ):
+        yield from _difference(name, a.meta.get(key), b.meta.get(key))
+    yield from _hardware(a.meta.get("hardware"), b.meta.get("hardware"))
+    yield from _versions(a.meta.get("versions"), b.meta.get("versions"))
+    yield from _settings(a, b)
+
+
+def have_one_trace(a: Run, b: Run) -> bool:
+    """Whether both replayed the same requests; a run that does not say is taken to have."""
+    digests = {run.meta["trace"].get("digest") for run in (a, b)} - {None}
+    return len(digests) < 2
+
+
+def _difference(name: str, a: object, b: object) -> Iterator[str]:
+    if a != b:
+        yield f"{name}: {a} and {b}."
+
+
+def _hardware(a: object, b: object) -> Iterator[str]:
+    """A modelled GPU is named otherwise than a real one; only machines of one kind are compared in full."""
+    if not (isinstance(a, dict) and isinstance(b, dict)) or a.get("kind") == b.get("kind"):
+        yield from _difference("Hardware differs", a, b)
+    else:
+        yield from _difference("Numbers of GPUs differ", a.get("num_gpus"), b.get("num_gpus"))
+
+
+def _versions(a: object, b: object) -> Iterator[str]:
+    """Of software that both runs had; a simulation has no use for torch."""
+    if not (isinstance(a, dict) and isinstance(b, dict)):
+        yield from _difference("Versions differ", a, b)
+        return
+    different = [f"{name} {a[name]} and {b[name]}" for name in a if name in b and a[name] != b[name]]
+    yield from _listed("Versions", different)
+
+
+def _settings(a: Run, b: Run) -> Iterator[str]:
+    settings_a, settings_b = a.meta["settings"], b.meta["settings"]
+    names = [name for name in dict.fromkeys([*settings_a, *settings_b]) if name not in _ignored(a, b)]
+    pairs = [(name, settings_a.get(name), settings_b.get(name)) for name in names]
+    yield from _listed("Settings", [f"{name} {first} and {second}" for name, first, second in pairs if first != second])
+
+
+def _listed(what: str, different: Sequence[str]) -> Iterator[str]:
+    if different:
+        yield f"{what} differ: {', '.join(different)}."
+
+
+def _ignored(a: Run, b: Run) -> set[str]:
+    """`num_blocks` is what was asked for; what there was is compared as KV blocks. Sizes of graphs likewise."""
+    settings_a, settings_b = a.meta["settings"], b.meta["settings"]
+    ignored = {*_OF_REPORT, "num_blocks", "graph_sizes", "mixed_graph_sizes"}
+    if settings_a.get("backend") != settings_b.get("backend"):
+        ignored |= {*_OF_BACKEND, "backend", "memory_utilization"}
+    if have_one_trace(a, b) and a.meta["trace"].get("digest") is not None:
+        ignored |= set(_OF_TRACE)
+    return ignored
