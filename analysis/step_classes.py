@@ -24,8 +24,10 @@ class StepClass(IntEnum):
     EMPTY = 0
     DECODE_IN_GRAPH = 1
     DECODE_EAGER = 2
-    PREFILL_ONLY = 3
-    MIXED = 4
+    PREFILL_IN_GRAPH = 3
+    PREFILL_EAGER = 4
+    MIXED_IN_GRAPH = 5
+    MIXED_EAGER = 6
 
     @property
     def label(self) -> str:
@@ -58,10 +60,12 @@ class ClassedSteps:
         """
         table = run.table("steps", cls.NAMES)
         has_prefill, has_decode = (to_numpy(table.column(name)) > 0 for name in cls.NAMES[:2])
-        is_graph = ~np.isnan(to_numpy(table.column("graph_size").cast(pa.float64())))
-        conditions = [has_prefill & has_decode, has_prefill, has_decode & is_graph, has_decode]
-        outcomes = [StepClass.MIXED, StepClass.PREFILL_ONLY, StepClass.DECODE_IN_GRAPH, StepClass.DECODE_EAGER]
-        classes = np.select(conditions, [np.int8(outcome) for outcome in outcomes], np.int8(StepClass.EMPTY))
+        is_eager = np.isnan(to_numpy(table.column("graph_size").cast(pa.float64())))
+        conditions = [has_prefill & has_decode, has_prefill, has_decode]
+        outcomes = [StepClass.MIXED_IN_GRAPH, StepClass.PREFILL_IN_GRAPH, StepClass.DECODE_IN_GRAPH]
+        in_graph = np.select(conditions, [np.int8(outcome) for outcome in outcomes], np.int8(StepClass.EMPTY))
+        # Of each kind, eager comes right behind in a graph.
+        classes = in_graph + (is_eager & (in_graph > StepClass.EMPTY)).astype(np.int8)
         return cls(classes, to_numpy(table.column("duration_s")), to_numpy(table.column("device_s")))
 
     def are(self, step_class: StepClass) -> Bools:

@@ -60,7 +60,7 @@ def test_steps_are_matched_until_decisions_part(tmp_path: Path) -> None:
     slow.steps[1] = slow.steps[1]._replace(duration_s=0.5)
     slow.steps[2] = slow.steps[2]._replace(num_released=7)
     comparison = compare(small_run(tmp_path / "a").build(), slow.build())
-    mixed = next(each for each in comparison.steps if each.step_class is StepClass.MIXED)
+    mixed = next(each for each in comparison.steps if each.step_class is StepClass.MIXED_EAGER)
 
     assert (comparison.decisions.first_difference, comparison.num_matched) == (2, 2)
     assert (mixed.matched.size, mixed.matched.bias_s) == (1, -0.5)
@@ -107,7 +107,7 @@ def test_all_of_it_is_json(tmp_path: Path) -> None:
 
     assert value["names"] == [f"{run.path} (gpu, m)"] * 2
     assert [error["latency"] for error in value["requests"]] == ["ttft", "tpot", "e2e", "queue"]
-    assert [error["class"] for error in value["steps"]] == ["decode in graph", "prefill only", "mixed"]
+    assert [error["class"] for error in value["steps"]] == ["decode in graph", "prefill eager", "mixed eager"]
     assert [error["level"] for error in value["levels"]] == ["running", "waiting"]
     assert value["num_matched_steps"] == 5
     assert value["decisions_equal"] is True

@@ -39,9 +39,9 @@ def test_requests_steps_and_levels(tmp_path: Path) -> None:
 
     assert _words("ttft 2 +500.000 +40.00 % 500.000 50.000 -1.000") in lines
     assert _words("Step by step, error of B over the first 5 steps, which decided alike") in lines
-    assert ["mixed", "1", "+0.000", "+0.00", "%", "0.000", "0.000", "-"] in lines
-    assert _words("prefill only 2 / 2 33.3 / 33.3 1000.000 / 1000.000") == next(
-        line[:11] for line in lines if line[:2] == ["prefill", "only"] and "/" in line
+    assert ["mixed", "eager", "1", "+0.000", "+0.00", "%", "0.000", "0.000", "-"] in lines
+    assert _words("prefill eager 2 / 2 33.3 / 33.3 1000.000 / 1000.000") == next(
+        line[:11] for line in lines if line[:2] == ["prefill", "eager"] and "/" in line
     )
     assert ["waiting", "0.500", "0.500", "+0.000", "0.000"] in lines
 
