@@ -1,4 +1,4 @@
-"""Command line: `python -m analysis report|compare|why`."""
+"""Command line: `python -m analysis report|compare|why|import-vllm`."""
 
 import io
 import json
@@ -88,6 +88,25 @@ def why(
 
     story = tell(load(run), request)
     sys.stdout.write(_json(story.as_dict()) if as_json else story.render())
+
+
+@app.command("import-vllm")
+def import_vllm(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="File of vllm bench serve --save-detailed.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Run directory to make.")],
+) -> None:
+    """Make a run directory of a vLLM benchmark, to report it, compare it, and replay the same requests."""
+    from analysis.run_writer import check_vacant
+    from analysis.vllm_import import import_vllm as import_result
+
+    check_vacant(output)
+    imported = import_result(result, output)
+    for notice in imported.notices:
+        sys.stderr.write(f"note: {notice}\n")
+    summary = imported.summary
+    sys.stdout.write(f"{output}: {summary['completed']} requests finished, {summary['failed']} failed\n")
+    if imported.has_trace:
+        sys.stdout.write(f"replay them: python -m sim replay {imported.path / 'trace.jsonl.zst'}\n")
 
 
 def _json(value: object) -> str:

@@ -24,10 +24,10 @@ class Comparison:
         names: what to call both: their folders and backends.
         warnings: sentences on what makes the runs hard to compare.
         metrics: figures of `summary.json`.
-        requests: errors of latencies request by request; empty if the traces differ.
-        steps: step times by class.
+        requests: errors of latencies request by request; empty if the traces differ or arrivals are not known.
+        steps: step times by class; empty if a client recorded a run.
         num_matched: leading steps that both decided alike.
-        levels: how many ran and waited over time.
+        levels: how many ran and waited over time; empty if a client recorded a run.
         decisions: how far both decided alike.
     """
 
@@ -71,7 +71,7 @@ def compare(a: Run, b: Run, repetitions: Sequence[Run] = ()) -> Comparison:
     summaries = [summarise(run) for run in runs]
     decisions = DecisionMatch.of(a, b)
     num_matched = _num_matched(decisions, columns_a.steps, columns_b.steps)
-    is_one_trace = have_one_trace(a, b)
+    is_one_trace = have_one_trace(a, b) and all(run.observation.has_arrivals for run in runs)
     return Comparison(
         names=(_name(a), _name(b)),
         warnings=(*run_differences(a, b), *_repetition_warnings(a, repetitions)),
@@ -79,7 +79,7 @@ def compare(a: Run, b: Run, repetitions: Sequence[Run] = ()) -> Comparison:
         requests=tuple(request_errors(columns_a, columns_b, others)) if is_one_trace else (),
         steps=tuple(_step_errors(a, b, num_matched, repetitions, columns_a, others)),
         num_matched=num_matched,
-        levels=tuple(level_errors(columns_a.steps, columns_b.steps, [other.steps for other in others])),
+        levels=_levels(runs, columns_a.steps, columns_b.steps, [other.steps for other in others]),
         decisions=decisions,
     )
 
@@ -87,11 +87,24 @@ def compare(a: Run, b: Run, repetitions: Sequence[Run] = ()) -> Comparison:
 def _step_errors(
     a: Run, b: Run, num_matched: int, repetitions: Sequence[Run], columns_a: RunColumns, others: Sequence[RunColumns]
 ) -> Sequence[StepClassError]:
+    if not _are_of_engines((a, b, *repetitions)):
+        return []
     repeated = [
         (ClassedSteps.of(run), _num_matched(DecisionMatch.of(a, run), columns_a.steps, columns.steps))
         for run, columns in zip(repetitions, others, strict=True)
     ]
     return [*step_class_errors(ClassedSteps.of(a), ClassedSteps.of(b), num_matched, repeated)]
+
+
+def _levels(
+    runs: Sequence[Run], a: StepColumns, b: StepColumns, others: Sequence[StepColumns]
+) -> tuple[LevelError, ...]:
+    return tuple(level_errors(a, b, others)) if _are_of_engines(runs) else ()
+
+
+def _are_of_engines(runs: Sequence[Run]) -> bool:
+    """Whether all of them have recorded steps."""
+    return not any(run.observation.by_client for run in runs)
 
 
 def _num_matched(decisions: DecisionMatch, a: StepColumns, b: StepColumns) -> int:

@@ -17,10 +17,12 @@ class DecisionMatch:
     Attributes:
         is_equal: whether they did; None if one is partial and they agree as far as it goes.
         first_difference: first step in which they differ; None if they do not, or it is not known.
+        is_known: whether both runs have recorded their decisions.
     """
 
     is_equal: bool | None
     first_difference: int | None
+    is_known: bool = True
 
     @classmethod
     def of(cls, a: Run, b: Run) -> "DecisionMatch":
@@ -29,6 +31,8 @@ class DecisionMatch:
         Raises:
             RunError: a table is damaged.
         """
+        if a.observation.by_client or b.observation.by_client:
+            return cls(None, None, is_known=False)
         first_difference = _first_difference(a, b)
         digests = [(run.summary or {}).get("decision_digest") for run in (a, b)]
         is_whole = a.is_complete and b.is_complete
@@ -41,6 +45,8 @@ class DecisionMatch:
     @property
     def text(self) -> str:
         """One sentence."""
+        if not self.is_known:
+            return "Decisions: not known, since a client cannot see them."
         if self.is_equal:
             return "Decisions: equal in every step."
         if self.is_equal is None:
@@ -52,7 +58,8 @@ class DecisionMatch:
     @property
     def end(self) -> int | None:
         """Step before which decisions are equal; None if they are in all steps that both runs have."""
-        return 0 if self.is_equal is False and self.first_difference is None else self.first_difference
+        is_nowhere_known = not self.is_known or (self.is_equal is False and self.first_difference is None)
+        return 0 if is_nowhere_known else self.first_difference
 
 
 def _first_difference(a: Run, b: Run) -> int | None:

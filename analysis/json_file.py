@@ -23,12 +23,25 @@ def read_json(path: Path) -> dict[str, Any]:
     Raises:
         RunError: it cannot be read, is not JSON, or is not an object.
     """
+    text = read_text(path)
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RunError(f"{path} cannot be read: {error.strerror}.") from error
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise RunError(f"{path} is not valid JSON ({error}); the file is damaged or not part of a run.") from error
     if not isinstance(value, dict):
         raise RunError(f"{path} holds a JSON {type(value).__name__}, but an object is needed.")
     return value
+
+
+def read_text(path: Path) -> str:
+    """Reads a file of text.
+
+    Raises:
+        RunError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise RunError(f"{path} is not UTF-8 text ({error}).") from error

@@ -30,15 +30,21 @@ def render_report(summary: Summary) -> str:
     lines += _counts(summary)
     for key, label, title in _LATENCY_BLOCKS:
         lines += [_title(title), *_latency(summary, key, label)]
-    lines += [_title("Latency Split: Mean / P50 / P99"), *_split(summary)]
-    lines += [_title("Utilisation: Mean / Peak"), *_utilisation(summary)]
+    # A verdict is given of every run that its engine has recorded; a client knows as little of what it is based on.
+    if summary["verdict"]:
+        lines += [_title("Latency Split: Mean / P50 / P99"), *_split(summary)]
+        lines += [_title("Utilisation: Mean / Peak"), *_utilisation(summary)]
     if summary["slo"]:
         lines += [_title("Service Level Objectives"), *_objectives(summary)]
     if summary["steady_state"]:
         lines += [_title("Steady State"), *_steady_state(summary["steady_state"])]
     if summary["failed_by_reason"]:
         lines += [_title("Failures by Reason"), *_failures(summary["failed_by_reason"])]
-    lines += [_title("Verdict"), *textwrap.wrap(summary["verdict"]["text"], 2 * WIDTH), "=" * WIDTH]
+    if summary["verdict"]:
+        lines += [_title("Verdict"), *textwrap.wrap(summary["verdict"]["text"], 2 * WIDTH)]
+    if summary["not_known"]:
+        lines += [_title("Not Known"), *textwrap.wrap(summary["not_known"], 2 * WIDTH)]
+    lines.append("=" * WIDTH)
     return "\n".join(lines) + "\n"
 
 
@@ -81,7 +87,7 @@ def _counts(summary: Summary) -> Iterator[str]:
     yield _line("Peak output token throughput (tok/s)", _number(summary["max_output_tokens_per_s"]))
     yield _line("Peak concurrent requests", _number(summary["max_concurrent_requests"]))
     yield _line("Total token throughput (tok/s)", _number(summary["total_token_throughput"]))
-    if summary["wall_s"]:
+    if summary["wall_s"] and summary["virtual_duration_s"] is not None:
         speed_up = summary["virtual_duration_s"] / summary["wall_s"]
         yield _line("Wall time (s)", f"{summary['wall_s']:.2f} ({speed_up:.1f} times as fast)")
 

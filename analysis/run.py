@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from analysis.errors import RunError
 from analysis.json_file import read_json
+from analysis.observation import Observation
 from analysis.run_meta import read_meta
 from analysis.schema import SCHEMAS
 from analysis.table_files import TableFiles
@@ -38,6 +39,11 @@ class Run:
         self.path = path
         self.meta = meta
         self.summary = summary
+
+    @property
+    def observation(self) -> Observation:
+        """What the record knows."""
+        return Observation.of(self.meta)
 
     @property
     def is_complete(self) -> bool:

@@ -6,7 +6,10 @@ from analysis.run import Run
 
 _OF_BACKEND = ("cost", "gpu", "device", "load_format", "dtype", "attention", "cuda_graphs", "free_run")
 """Settings that one kind of backend alone has."""
-_OF_TRACE = ("trace_format", "trace_block_size", "start_s", "end_s", "limit", "rate_scale", "oversize")
+_OF_TRACE = (
+    *("trace_format", "trace_block_size", "start_s", "end_s", "limit", "rate_scale", "oversize", "tokenizer"),
+    *("time_unit", "delay_rule", "api_time_scale", "max_delay_s", "request_rate"),
+)
 """Settings that have done their work when the trace as run is made."""
 _OF_REPORT = ("slo", "warmup_s")
 """Settings that decide nothing in a run."""
@@ -18,10 +21,19 @@ def run_differences(a: Run, b: Run) -> Iterator[str]:
     What must differ between a real run and a simulation of it, such as the settings of their backends, is left out; so
     is how the trace was cut if both replayed the same one.
     """
-    yield from (f"{run.path} is partial: it was stopped before its end." for run in (a, b) if not run.is_complete)
+    for run in (a, b):
+        if not run.is_complete:
+            yield f"{run.path} is partial: it was stopped before its end."
+        if run.observation.text:
+            yield f"{run.path}: {run.observation.text}"
     if not have_one_trace(a, b):
         digests = [run.meta["trace"].get("digest") for run in (a, b)]
         yield f"The traces differ: digest {digests[0]} and {digests[1]}; requests are not compared one by one."
+    if not (a.observation.by_client or b.observation.by_client):
+        yield from _of_engines(a, b)
+
+
+def _of_engines(a: Run, b: Run) -> Iterator[str]:
     for key, name in (
         ("num_kv_blocks", "KV blocks differ"),
         ("graph_sizes", "Graph sizes differ"),
@@ -35,7 +47,7 @@ def run_differences(a: Run, b: Run) -> Iterator[str]:
 
 
 def have_one_trace(a: Run, b: Run) -> bool:
-    """Whether both replayed the same requests; a run that does not say is taken to have."""
+    """Whether both replayed the same requests at the same times; a run that does not say is taken to have."""
     digests = {run.meta["trace"].get("digest") for run in (a, b)} - {None}
     return len(digests) < 2
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from analysis.errors import RunError
 from analysis.json_file import read_json
+from analysis.observation import Observation
 from analysis.schema import FORMAT, FORMAT_VERSION, REQUIRED_META
 
 MAX_COUNT = 2**62
@@ -30,15 +31,21 @@ def read_meta(path: Path) -> dict[str, Any]:
         raise RunError(f"{path} is not a run directory: it holds no meta.json.")
     meta = read_json(file)
     _check_format(meta, file)
+    _check_required(meta, file, may_lack_blocks=Observation.of(meta).by_client)
+    _check_optional(meta, file)
+    return meta
+
+
+def _check_required(meta: dict[str, Any], file: Path, *, may_lack_blocks: bool) -> None:
     for key, type_ in REQUIRED_META.items():
         if key not in meta:
             raise RunError(f"{file} lacks {key!r}.")
+        if may_lack_blocks and key == "num_kv_blocks" and meta[key] is None:
+            continue
         if type(meta[key]) is not type_:
             raise RunError(f"{file}: {key!r} is {meta[key]!r}, but it must be of JSON type {_json_type(type_)}.")
-    if not 1 <= meta["num_kv_blocks"] <= MAX_COUNT:
+    if meta["num_kv_blocks"] is not None and not 1 <= meta["num_kv_blocks"] <= MAX_COUNT:
         raise RunError(f"{file}: 'num_kv_blocks' is {meta['num_kv_blocks']}; it must be from 1 to {MAX_COUNT}.")
-    _check_optional(meta, file)
-    return meta
 
 
 def _check_optional(meta: dict[str, Any], file: Path) -> None:

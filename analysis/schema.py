@@ -90,7 +90,12 @@ REQUESTS = _schema(
     Column("output_tokens", _INT, "output tokens emitted"),
     Column("arrival_s", _TIME, "scheduled arrival, in seconds; null if the run ended before it or its turn came", True),
     Column("submit_s", _TIME, "when it was handed to the engine, in seconds; null if it never was", True),
-    Column("first_scheduled_s", _TIME, "start of the first step that ran it, in seconds; null if none did", True),
+    Column(
+        "first_scheduled_s",
+        _TIME,
+        "start of the first step that ran it, in seconds; null if none did, or unknown",
+        True,
+    ),
     Column("first_token_s", _TIME, "end of the step that gave its first token, in seconds; null without tokens", True),
     Column("last_token_s", _TIME, "end of the step that gave its last token, in seconds; null without tokens", True),
     Column("finish_s", _TIME, "when it ended, however it ended, in seconds; null if unfinished", True),
@@ -116,12 +121,16 @@ REQUIRED_META: Mapping[str, type[Any]] = MappingProxyType(
 """Keys that `meta.json` must hold besides `format` and `format_version`; others are free, these are known:
 
 complete: whether the run came to its end; a run that was stopped or killed has false.
-num_kv_blocks: KV blocks of the engine, at least 1.
+num_kv_blocks: KV blocks of the engine, at least 1; null if a client recorded the run.
 settings: the resolved configuration. Read here, each if present: `max_num_seqs`, `max_num_batched_tokens`,
     `block_size`, `chunked_prefill` (what held requests in the queue), `model`, `backend` (headings).
 trace: `name`, `digest`, `num_requests` of the trace as run, each optional.
 slo: limits in seconds by metric (`ttft`, `tpot`, `itl`, `e2e`), or null.
 warmup_s: seconds after the first arrival that the steady-state window leaves out, or null.
+observed_by: "engine" (or missing), or "client" for a record from outside: then `first_scheduled_s` is null, there are
+    no events, and rows of `steps` are the instants at which tokens came (several of no length for several at once).
+has_arrivals: false if the times of each request count from its own start. duration_s: of the whole run, then.
+request_rate, max_concurrency: of the client, for headings.
 vocab_size, has_tokenizer: tokens that the model knows, and whether the trace's prompt texts became tokens; `sim verify`
     repeats a run by them, without its model.
 seed, versions, hardware, graph_sizes, mixed_graph_sizes, started_at: compared and shown, never interpreted.

@@ -76,8 +76,10 @@ def tell(run: Run, request_id: str) -> Story:
     """Tells what happened to one request.
 
     Raises:
-        RunError: the run has no record of it, or a table is damaged.
+        RunError: the run has no record of it, a table is damaged, or a client recorded the run from outside.
     """
+    if run.observation.by_client:
+        raise RunError(f"{run.path} was recorded by a client, which cannot see what a request waits for in the engine.")
     columns = RunColumns.of(run)
     row = _row(columns, request_id, run)
     request = run.table("requests").sort_by("index").slice(row, 1).to_pylist()[0]

@@ -18,6 +18,7 @@ from analysis import metrics
 from analysis.admission import AdmissionLimits
 from analysis.arrow_values import to_arrow
 from analysis.load_shares import load_shares
+from analysis.observation import Observation
 from analysis.run import Run
 from analysis.run_columns import RunColumns
 from analysis.sample import Sample
@@ -37,6 +38,13 @@ LATENCY_KEYS = {
     "preempted": "preempted",
 }
 """Name in keys of `summary.json` by metric: `mean_e2el_ms` is the mean of `e2e`."""
+ENGINE_LATENCIES = ("queue", "prefill", "decode", "preempted")
+"""Metrics that only the engine's own record tells."""
+ENGINE_KEYS = (
+    *("mean_running", "max_running", "mean_waiting", "max_waiting", "mean_kv_usage", "max_kv_usage"),
+    *("stepping_share", "device_share", "num_steps", "num_preemptions", "prefix_query_tokens", "prefix_hit_tokens"),
+)
+"""Figures that only the engine's own record tells."""
 
 Values = dict[str, Any]
 
@@ -69,22 +77,23 @@ def summarise(
     if slo is None and run.meta.get("slo"):
         slo = Slo.of(run.meta["slo"])
     warmup_s = run.meta.get("warmup_s") if warmup_s is None else warmup_s
-    holds = AdmissionLimits.of(run.meta).holds(columns)
+    seen = run.observation
     return {
         **_heading(run),
         "complete": run.is_complete if complete is None else complete,
         **_counts(run, columns),
-        **load_shares(run),
-        **_throughput(columns),
-        **_goodput(columns, slo),
-        **_all_latencies(columns, columns.requests.is_finished),
-        **_engine(columns, run.meta["num_kv_blocks"]),
-        "steady_state": None if warmup_s is None else _steady_state(columns, warmup_s),
-        "verdict": judge(columns, holds).as_dict(),
+        **_load_shares(run),
+        **_throughput(columns, seen),
+        **_goodput(columns, seen, slo),
+        **_all_latencies(columns, columns.requests.is_finished, seen),
+        **_engine(run, columns),
+        "steady_state": None if warmup_s is None else _steady_state(columns, warmup_s, seen),
+        "verdict": _verdict(run, columns),
         "failed_by_reason": _failed_by_reason(run),
         "decision_digest": decision_digest,
-        "virtual_duration_s": _virtual_duration_s(columns),
+        "virtual_duration_s": _virtual_duration_s(columns) if seen.has_arrivals else seen.duration_s,
         "wall_s": wall_s,
+        "not_known": seen.text or None,
     }
 
 
@@ -93,8 +102,8 @@ def _heading(run: Run) -> Values:
     return {
         "backend": settings.get("backend"),
         "model_id": settings.get("model"),
-        "request_rate": "trace",
-        "max_concurrency": None,
+        "request_rate": run.meta.get("request_rate", "trace"),
+        "max_concurrency": run.meta.get("max_concurrency"),
     }
 
 
@@ -116,33 +125,51 @@ def _counts(run: Run, columns: RunColumns) -> Values:
     }
 
 
-def _throughput(columns: RunColumns) -> Values:
-    requests, steps = columns.requests, columns.steps
-    span = metrics.whole_span(requests)
-    duration_s = span.length_s if span else 0.0
+def _load_shares(run: Run) -> Values:
+    """A client that sends no more than so many at once makes every arrival wait for an answer, in no way recorded."""
+    shares = load_shares(run)
+    return dict.fromkeys(shares) if run.meta.get("max_concurrency") is not None else shares
+
+
+def _throughput(columns: RunColumns, seen: Observation) -> Values:
+    requests, duration_s = columns.requests, _duration_s(columns, seen)
     num_input = int(requests.input_tokens[requests.is_finished].sum())
     num_output = int(requests.output_tokens[requests.is_finished].sum())
-    finished = columns.emissions.of_requests(requests.is_finished)
-    peak = metrics.max_output_tokens_per_s(finished, steps, span.start_s) if span else 0.0
     return {
         "duration": duration_s,
-        "request_throughput": metrics.rate(int(requests.is_finished.sum()), duration_s),
-        "output_throughput": metrics.rate(num_output, duration_s),
-        "total_token_throughput": metrics.rate(num_input + num_output, duration_s),
-        "max_output_tokens_per_s": peak,
-        "max_concurrent_requests": metrics.max_concurrent_requests(requests),
+        "request_throughput": _rate(int(requests.is_finished.sum()), duration_s),
+        "output_throughput": _rate(num_output, duration_s),
+        "total_token_throughput": _rate(num_input + num_output, duration_s),
+        "max_output_tokens_per_s": _peak_tokens_per_s(columns) if seen.has_arrivals else None,
+        "max_concurrent_requests": metrics.max_concurrent_requests(requests) if seen.has_arrivals else None,
     }
 
 
-def _goodput(columns: RunColumns, slo: Slo | None) -> Values:
+def _duration_s(columns: RunColumns, seen: Observation) -> float | None:
+    if not seen.has_arrivals:
+        return seen.duration_s
+    span = metrics.whole_span(columns.requests)
+    return span.length_s if span else 0.0
+
+
+def _rate(amount: float, duration_s: float | None) -> float | None:
+    return None if duration_s is None else metrics.rate(amount, duration_s)
+
+
+def _peak_tokens_per_s(columns: RunColumns) -> float:
+    span = metrics.whole_span(columns.requests)
+    finished = columns.emissions.of_requests(columns.requests.is_finished)
+    return metrics.max_output_tokens_per_s(finished, columns.steps, span.start_s) if span else 0.0
+
+
+def _goodput(columns: RunColumns, seen: Observation, slo: Slo | None) -> Values:
     if slo is None:
         return {"slo": None, "request_goodput": None, "slo_attainment": None, "slo_attainment_by_metric": None}
-    span = metrics.whole_span(columns.requests)
     num_injected = int(columns.requests.is_injected.sum())
     num_good = int(slo.is_good(columns).sum())
     return {
         "slo": {f"{name}_s": limit for name, limit in slo.limits_s.items()},
-        "request_goodput": metrics.rate(num_good, span.length_s) if span else None,
+        "request_goodput": _rate(num_good, _duration_s(columns, seen)),
         "slo_attainment": metrics.rate(num_good, num_injected),
         "slo_attainment_by_metric": {
             name: metrics.rate(int(is_met.sum()), num_injected) for name, is_met in slo.met(columns).items()
@@ -150,8 +177,10 @@ def _goodput(columns: RunColumns, slo: Slo | None) -> Values:
     }
 
 
-def _all_latencies(columns: RunColumns, is_wanted: Bools) -> Values:
+def _all_latencies(columns: RunColumns, is_wanted: Bools, seen: Observation) -> Values:
     latencies = columns.latencies()
+    if seen.by_client:
+        latencies |= {name: np.full(len(columns.requests), np.nan) for name in ENGINE_LATENCIES}
     values: Values = {}
     for name, key in LATENCY_KEYS.items():
         if name == "itl":
@@ -173,7 +202,22 @@ def _ms(value_s: float | None) -> float | None:
     return None if value_s is None else value_s * 1000
 
 
-def _engine(columns: RunColumns, num_kv_blocks: int) -> Values:
+def _verdict(run: Run, columns: RunColumns) -> Values | None:
+    if run.observation.by_client:
+        return None
+    return judge(columns, AdmissionLimits.of(run.meta).holds(columns)).as_dict()
+
+
+def _engine(run: Run, columns: RunColumns) -> Values:
+    num_kv_blocks = run.meta["num_kv_blocks"]
+    if run.observation.by_client:
+        return {**dict.fromkeys(ENGINE_KEYS), "num_kv_blocks": num_kv_blocks}
+    figures = _engine_figures(columns, num_kv_blocks)
+    assert tuple(figures) == ENGINE_KEYS
+    return {**figures, "num_kv_blocks": num_kv_blocks}
+
+
+def _engine_figures(columns: RunColumns, num_kv_blocks: int) -> Values:
     steps, requests = columns.steps, columns.requests
     span = metrics.whole_span(requests)
     is_scheduled = ~np.isnan(requests.first_scheduled_s)
@@ -191,14 +235,13 @@ def _engine(columns: RunColumns, num_kv_blocks: int) -> Values:
         "num_preemptions": len(columns.preemptions),
         "prefix_query_tokens": int(requests.input_tokens[is_scheduled].sum()),
         "prefix_hit_tokens": int(requests.hit_tokens[is_scheduled].sum()),
-        "num_kv_blocks": num_kv_blocks,
     }
 
 
-def _steady_state(columns: RunColumns, warmup_s: float) -> Values | None:
+def _steady_state(columns: RunColumns, warmup_s: float, seen: Observation) -> Values | None:
     """Throughput counts what finished or appeared in the window; latencies are of the requests that arrived in it."""
     requests = columns.requests
-    span = metrics.steady_span(requests, warmup_s)
+    span = metrics.steady_span(requests, warmup_s) if seen.has_arrivals else None
     if span is None:
         return None
     is_arrived = metrics.is_inside(requests.arrival_s, span)
@@ -212,7 +255,7 @@ def _steady_state(columns: RunColumns, warmup_s: float) -> Values | None:
         "completed": num_finished,
         "request_throughput": metrics.rate(num_finished, span.length_s),
         "output_throughput": metrics.rate(num_tokens, span.length_s),
-        **_all_latencies(columns, is_arrived & requests.is_finished),
+        **_all_latencies(columns, is_arrived & requests.is_finished, seen),
     }
 
 

@@ -9,6 +9,7 @@ from engine import Scheduler
 from sim.arrivals import Arrivals
 from sim.decision_digest import DecisionDigest
 from sim.difference import Difference
+from sim.errors import SimError
 from sim.interrupt import Interrupt
 from sim.parts import Parts
 from sim.policy_fault import policy_faults
@@ -67,6 +68,8 @@ def verify(run: Run, progress_bar: ProgressBar) -> Verification:
         ModelError: its tokenizer is broken.
         SimError: its settings, policy, trace or outputs do not suffice to repeat it.
     """
+    if run.observation.by_client:
+        raise SimError(f"{run.path} was recorded by a client, which cannot see decisions; name a run of sim replay.")
     steps = RecordedSteps.of(run)
     trace, has_lines = recorded_trace(run)
     parts = recorded_parts(run, steps)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.analysis.vllm_files import write_result
 from tests.run_builder import RunBuilder, small_run
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +59,24 @@ def test_why(path: Path) -> None:
     assert json.loads(analysis("why", path, "b", "--json").stdout)["request"]["request_id"] == "b"
 
 
+def test_import_vllm(tmp_path: Path) -> None:
+    result, run = write_result(tmp_path / "result.json"), tmp_path / "run"
+    done = analysis("import-vllm", result, "--output", run)
+
+    assert done.returncode == 0
+    assert done.stdout == (
+        f"{run}: 2 requests finished, 1 failed\nreplay them: python -m sim replay {run / 'trace.jsonl.zst'}\n"
+    )
+    notes = done.stderr.splitlines()
+    assert all(note.startswith("note: ") for note in notes)
+    assert "note: The texts of the answers were left out." in notes
+    assert "Mean TTFT (ms):                          375.00" in analysis("report", run).stdout
+
+    again = analysis("import-vllm", result, "--output", run)
+    assert (again.returncode, again.stdout) == (2, "")
+    assert again.stderr == f"error: {run} exists and is not empty; name a new directory for the run, or remove it.\n"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -66,6 +85,8 @@ def test_why(path: Path) -> None:
         ("report", "{path}", "--warmup", "soon"),
         ("compare", "{path}", "/no/such/run"),
         ("compare", "{path}", "{path}", "--spread", "/no/such/run"),
+        ("import-vllm", "/no/such/result.json", "--output", "/no/such/run"),
+        ("import-vllm", "{path}/meta.json", "--output", "/no/such/run"),
         ("why", "{path}", "nobody"),
         ("why", "{path}"),
         ("frobnicate",),
@@ -92,6 +113,7 @@ from analysis.comparison import compare
 from analysis.run import load
 from analysis.story import tell
 from analysis.summary import summarise
+from tests.analysis.vllm_files import write_result
 from tests.run_builder import RunBuilder, small_run
 
 path = Path(sys.argv[1])

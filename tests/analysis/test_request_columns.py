@@ -1,6 +1,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from analysis.errors import RunError
@@ -35,6 +36,7 @@ def test_flags_follow_from_status(tmp_path: Path) -> None:
         ({"request_id": "b"}, "'b' occurs more than once"),
         ({"arrival_s": None}, "'a' is finished but has no arrival_s"),
         ({"last_token_s": float("nan")}, "'a' is finished but has no last_token_s"),
+        ({"first_scheduled_s": None}, "'a' is finished but has no first_scheduled_s"),
     ],
 )
 def test_contradictions_are_errors(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
@@ -42,3 +44,9 @@ def test_contradictions_are_errors(tmp_path: Path, changes: dict[str, Any], mess
     builder.requests[0] = builder.requests[0]._replace(**changes)
     with pytest.raises(RunError, match=message):
         columns(builder)
+
+
+def test_record_that_never_knows_when_requests_were_scheduled_is_one(tmp_path: Path) -> None:
+    builder = small_run(tmp_path)
+    builder.requests = [row._replace(first_scheduled_s=None) for row in builder.requests]
+    assert np.isnan(columns(builder).first_scheduled_s).all()

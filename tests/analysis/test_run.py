@@ -127,6 +127,9 @@ def test_damaged_summary(path: Path) -> None:
         ({"num_kv_blocks": ...}, "lacks 'num_kv_blocks'"),
         ({"num_kv_blocks": True}, "must be of JSON type integer"),
         ({"num_kv_blocks": 0}, "'num_kv_blocks' is 0; it must be from 1 to"),
+        ({"num_kv_blocks": None}, "must be of JSON type integer"),
+        ({"num_kv_blocks": 0, "observed_by": "client"}, "'num_kv_blocks' is 0; it must be from 1 to"),
+        ({"observed_by": "nobody"}, "'observed_by' is 'nobody'"),
         ({"num_kv_blocks": 10**30}, "it must be from 1 to 4611686018427387904"),
         ({"slo": "ttft=1s"}, "'slo' is 'ttft=1s', but it must be an object"),
         ({"warmup_s": "60s"}, "'warmup_s' is '60s', but it must be a number"),
@@ -143,6 +146,11 @@ def test_meta_that_says_too_little(path: Path, changes: dict[str, Any], message:
     change_meta(path, **changes)
     with pytest.raises(RunError, match=message):
         load(path)
+
+
+def test_client_need_not_know_how_many_blocks_there_were(path: Path) -> None:
+    change_meta(path, num_kv_blocks=None, observed_by="client")
+    assert load(path).observation.by_client
 
 
 @pytest.mark.parametrize("table", ["steps", "events", "requests"])

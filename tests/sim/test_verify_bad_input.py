@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from analysis.run import Run, load
+from analysis.vllm_import import import_vllm
+from tests.analysis.vllm_files import write_result
 from tests.sim.command import command, row, write_rows
 from tests.sim.recorded_runs import change, change_json
 
@@ -78,6 +80,12 @@ def test_outputs_of_a_free_run_that_are_missing_or_damaged(run: Run) -> None:
     good = json.dumps({"request_id": "r0", "token_ids": [1, 2, 3, 4]})
     (run.path / "outputs.jsonl").write_text(good + "\n" + good[:10])
     assert "outputs.jsonl line 2 is no output of a request" in command("verify", run.path).error
+
+
+def test_run_that_a_client_has_recorded(tmp_path: Path) -> None:
+    import_vllm(write_result(tmp_path / "result.json"), tmp_path / "client")
+
+    assert "was recorded by a client, which cannot see decisions" in command("verify", tmp_path / "client").error
 
 
 def test_no_run_at_all() -> None:
