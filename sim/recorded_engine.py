@@ -17,6 +17,7 @@ from sim.policy_loader import load_policy
 from sim.prompt_texts import tokenise
 from sim.recorded_backend import RecordedBackend
 from sim.recorded_steps import RecordedSteps
+from sim.recorded_trace import positive
 from sim.replay_settings import ReplaySettings
 from sim.setting_sources import resolve
 from sim.step_clock import PredictedClock
@@ -58,6 +59,9 @@ def recorded_token_ids(run: Run, trace: Trace) -> Mapping[str, Sequence[int]]:
 
 def _settings(run: Run) -> ReplaySettings:
     settings = resolve({"backend": "sim"}, None, run.path)
+    policy_file, _, _ = settings.policy.rpartition(":")
+    if policy_file and not Path(policy_file).is_file():
+        raise SimError(f"The policy of {run.path}, {settings.policy}, is not here; verify it where it was replayed.")
     for name in ("block_size", "max_model_len"):
         if getattr(settings, name) is None:
             raise SimError(f"{run.path / 'meta.json'} has no setting {name}; a run of sim replay has all of them.")
@@ -65,7 +69,7 @@ def _settings(run: Run) -> ReplaySettings:
 
 
 def _engine(run: Run, settings: ReplaySettings, steps: RecordedSteps) -> Engine:
-    vocab_size = run.meta.get("vocab_size") or load_model_sheet(settings.model).vocab_size
+    vocab_size = positive(run, "vocab_size", run.meta.get("vocab_size")) or load_model_sheet(settings.model).vocab_size
     assert settings.max_model_len is not None, "checked with the settings"
     graphs = GraphTable(settings.graph_sizes or (), settings.mixed_graph_sizes or ())
     tokens = _tokens(run, ReplayTokens(vocab_size))

@@ -28,10 +28,11 @@ def recorded_trace(run: Run) -> RecordedTrace:
 
     Raises:
         TraceError: there is none, or it is damaged.
-        SimError: it is not the one that the run replayed.
+        SimError: it is not the one that the run replayed, or its block size cannot be.
     """
     path = run.path / "trace.jsonl.zst"
-    trace = read_trace(path, format="native", trace_block_size=run.meta["trace"].get("block_size"))
+    block_size = positive(run, "block_size", run.meta["trace"].get("block_size"))
+    trace = read_trace(path, format="native", trace_block_size=block_size)
     digest = run.meta["trace"].get("digest")
     if digest is not None and digest != trace.digest:
         raise SimError(f"{path} has digest {trace.digest}, but the run replayed a trace of digest {digest}.")
@@ -40,6 +41,17 @@ def recorded_trace(run: Run) -> RecordedTrace:
         return RecordedTrace(trace, has_lines=False)
     requests = tuple(replace(request, line=line) for request, line in zip(trace.requests, lines, strict=True))
     return RecordedTrace(replace(trace, requests=requests), has_lines=True)
+
+
+def positive(run: Run, name: str, value: object) -> int | None:
+    """A value of `meta.json` that is a whole number from 1, or missing.
+
+    Raises:
+        SimError: it is something else.
+    """
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+        return value
+    raise SimError(f"{run.path / 'meta.json'}: {name} is {value!r}; it must be a whole number from 1.")
 
 
 def _lines(run: Run, num_requests: int) -> Sequence[int] | None:

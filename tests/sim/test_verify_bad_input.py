@@ -51,7 +51,18 @@ def test_settings_that_do_not_suffice(run: Run) -> None:
 def test_policy_file_that_is_gone(run: Run) -> None:
     change_json(run.path / "meta.json", settings=run.meta["settings"] | {"policy": "gone.py:First"})
 
-    assert "gone.py does not exist" in command("verify", run.path).error
+    assert command("verify", run.path).error == (
+        f"The policy of {run.path}, gone.py:First, is not here; verify it where it was replayed."
+    )
+
+
+@pytest.mark.parametrize("value", ["x", 0, -1, True, 1.5, []])
+def test_meta_that_cannot_be(value: object, run: Run) -> None:
+    change_json(run.path / "meta.json", trace=run.meta["trace"] | {"block_size": value})
+    assert f"block_size is {value!r}; it must be a whole number from 1." in command("verify", run.path).error
+
+    change_json(run.path / "meta.json", trace=run.meta["trace"], vocab_size=value)
+    assert f"vocab_size is {value!r}; it must be a whole number from 1." in command("verify", run.path).error
 
 
 def test_aborted_request(run: Run) -> None:
