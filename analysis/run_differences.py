@@ -6,6 +6,8 @@ from analysis.run import Run
 
 _OF_BACKEND = ("cost", "gpu", "device", "load_format", "dtype", "attention", "cuda_graphs", "free_run")
 """Settings that one kind of backend alone has."""
+_OF_DEVICE = ("torch", "triton", "flash-attn", "flash-attn-4")
+"""Software that a simulation has no use for, installed or not."""
 _OF_TRACE = (
     *("trace_format", "trace_block_size", "start_s", "end_s", "limit", "rate_scale", "oversize", "tokenizer"),
     *("time_unit", "delay_rule", "api_time_scale", "max_delay_s", "request_rate"),
@@ -42,7 +44,7 @@ def _of_engines(a: Run, b: Run) -> Iterator[str]:
     ):
         yield from _difference(name, a.meta.get(key), b.meta.get(key))
     yield from _hardware(a.meta.get("hardware"), b.meta.get("hardware"))
-    yield from _versions(a.meta.get("versions"), b.meta.get("versions"))
+    yield from _versions(a, b)
     yield from _settings(a, b)
 
 
@@ -65,32 +67,37 @@ def _hardware(a: object, b: object) -> Iterator[str]:
         yield from _difference("Numbers of GPUs differ", a.get("num_gpus"), b.get("num_gpus"))
 
 
-def _versions(a: object, b: object) -> Iterator[str]:
-    """Of software that both runs had; a simulation has no use for torch."""
-    if not (isinstance(a, dict) and isinstance(b, dict)):
-        yield from _difference("Versions differ", a, b)
+def _versions(a: Run, b: Run) -> Iterator[str]:
+    """Of software that both runs had."""
+    versions_a, versions_b = a.meta.get("versions"), b.meta.get("versions")
+    if not (isinstance(versions_a, dict) and isinstance(versions_b, dict)):
+        yield from _difference("Versions differ", versions_a, versions_b)
         return
-    different = [f"{name} {a[name]} and {b[name]}" for name in a if name in b and a[name] != b[name]]
-    yield from _listed("Versions", different)
+    names = [name for name in versions_a if name in versions_b and (_have_one_backend(a, b) or name not in _OF_DEVICE)]
+    pairs = [(name, versions_a[name], versions_b[name]) for name in names]
+    yield from _listed("Versions", pairs)
 
 
 def _settings(a: Run, b: Run) -> Iterator[str]:
     settings_a, settings_b = a.meta["settings"], b.meta["settings"]
     names = [name for name in dict.fromkeys([*settings_a, *settings_b]) if name not in _ignored(a, b)]
-    pairs = [(name, settings_a.get(name), settings_b.get(name)) for name in names]
-    yield from _listed("Settings", [f"{name} {first} and {second}" for name, first, second in pairs if first != second])
+    yield from _listed("Settings", [(name, settings_a.get(name), settings_b.get(name)) for name in names])
 
 
-def _listed(what: str, different: Sequence[str]) -> Iterator[str]:
+def _have_one_backend(a: Run, b: Run) -> bool:
+    return bool(a.meta["settings"].get("backend") == b.meta["settings"].get("backend"))
+
+
+def _listed(what: str, pairs: Sequence[tuple[str, object, object]]) -> Iterator[str]:
+    different = [f"{name} {first} and {second}" for name, first, second in pairs if first != second]
     if different:
         yield f"{what} differ: {', '.join(different)}."
 
 
 def _ignored(a: Run, b: Run) -> set[str]:
     """`num_blocks` is what was asked for; what there was is compared as KV blocks. Sizes of graphs likewise."""
-    settings_a, settings_b = a.meta["settings"], b.meta["settings"]
     ignored = {*_OF_REPORT, "num_blocks", "graph_sizes", "mixed_graph_sizes"}
-    if settings_a.get("backend") != settings_b.get("backend"):
+    if not _have_one_backend(a, b):
         ignored |= {*_OF_BACKEND, "backend", "memory_utilization"}
     if have_one_trace(a, b) and a.meta["trace"].get("digest") is not None:
         ignored |= set(_OF_TRACE)

@@ -54,12 +54,20 @@ def test_each_kind_has_a_sentence(tmp_path: Path) -> None:
 def test_what_must_differ_between_a_run_and_its_simulation_is_left_out(tmp_path: Path) -> None:
     real = {"kind": "cuda", "gpu": "NVIDIA H200", "num_gpus": 1}
     modelled = {"kind": "simulated", "model": "Qwen3-8B", "gpu": "H200", "num_gpus": 1}
-    a = _run(tmp_path / "a", settings=REAL, hardware=real)
+    a = _run(tmp_path / "a", settings=REAL, hardware=real, versions={"torch": "2.11", "twinserve": "0.1"})
+    versions = {"torch": "2.13", "twinserve": "0.1"}
 
-    assert [*run_differences(a, _run(tmp_path / "b", settings=SIMULATED, hardware=modelled))] == []
-    other = _run(tmp_path / "c", settings=SIMULATED | {"max_num_seqs": 5}, hardware=modelled | {"num_gpus": 2})
+    simulated = _run(tmp_path / "b", settings=SIMULATED, hardware=modelled, versions=versions)
+    assert [*run_differences(a, simulated)] == []
+    other = _run(
+        tmp_path / "c",
+        settings=SIMULATED | {"max_num_seqs": 5},
+        hardware=modelled | {"num_gpus": 2},
+        versions={"twinserve": "0.2"},
+    )
     assert [*run_differences(a, other)] == [
         "Numbers of GPUs differ: 1 and 2.",
+        "Versions differ: twinserve 0.1 and 0.2.",
         "Settings differ: max_num_seqs 4 and 5.",
     ]
 
