@@ -40,6 +40,8 @@ def render_report(summary: Summary) -> str:
         lines += [_title("Steady State"), *_steady_state(summary["steady_state"])]
     if summary["failed_by_reason"]:
         lines += [_title("Failures by Reason"), *_failures(summary["failed_by_reason"])]
+    if summary.get("cost_model"):
+        lines += [_title("Step Times"), *_cost_model(summary["cost_model"])]
     if summary["verdict"]:
         lines += [_title("Verdict"), *textwrap.wrap(summary["verdict"]["text"], 2 * WIDTH)]
     if summary["not_known"]:
@@ -132,6 +134,14 @@ def _steady_state(block: Summary) -> Iterator[str]:
     for key, label, _ in _LATENCY_BLOCKS:
         values = [_number(block[f"{statistic}_{key}_ms"]) for statistic in ("mean", "median", "p99")]
         yield _line(f"{label}, mean / P50 / P99 (ms)", " / ".join(values))
+
+
+def _cost_model(block: Summary) -> Iterator[str]:
+    """What the step times of a simulation rest on."""
+    yield from textwrap.wrap(f"{block['kind']}: {block['text']}", 2 * WIDTH)
+    if block.get("outside_share"):
+        share = f"{100 * block['outside_share']:.2g} % of the steps"
+        yield from textwrap.wrap(f"Warning: {share} have shapes that it was not calibrated for.", 2 * WIDTH)
 
 
 def _failures(failed_by_reason: Mapping[str, int]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import typer
 
+from sim.calibrate_command import calibrate
 from sim.explain_command import explain
 from sim.profile_command import profile
 from sim.replay_command import replay
@@ -17,6 +18,7 @@ app = typer.Typer(
 app.command()(replay)
 app.command()(explain)
 app.command()(profile)
+app.command()(calibrate)
 app.command()(verify)
 
 

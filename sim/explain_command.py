@@ -1,5 +1,6 @@
 """`python -m sim explain`: where the time of one step goes."""
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,9 +13,16 @@ if TYPE_CHECKING:
 
 
 def explain(
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            help="roofline, or a file of calibrate. [calibrated where there is one, else roofline]", show_default=False
+        ),
+    ] = None,
     model: Annotated[str, typer.Option(help="Model, by name or as a sheet file.")] = "Qwen3-8B",
     gpu: Annotated[str, typer.Option(help="GPU, by name or as a sheet file.")] = "H200",
     tp: Annotated[int, typer.Option(help="Tensor-parallel degree.")] = 1,
+    block_size: Annotated[int, typer.Option(help="Tokens in a KV block, by which calibrations differ.")] = 16,
     decode_seqs: Annotated[int, typer.Option(help="Sequences that decode one token.")] = 64,
     decode_context: Annotated[int, typer.Option(help="Tokens that each of them attends to.")] = 1024,
     prefill_seqs: Annotated[int, typer.Option(help="Prompt chunks.")] = 0,
@@ -25,11 +33,13 @@ def explain(
     ] = None,
     eager: Annotated[bool, typer.Option(help="Run the step without a CUDA graph.")] = False,
 ) -> None:
-    """Show each term of the roofline cost model for one step."""
+    """Show each term of a cost model for one step."""
     with clean_exit():
         from backends.graph_sizes import graph_sizes, mixed_graph_sizes
         from backends.graph_table import GraphTable
-        from backends.simulated import ModelShard, RooflineModel, load_gpu_sheet, load_model_sheet
+        from backends.simulated import ModelShard, load_gpu_sheet, load_model_sheet
+        from sim.cost_source import cost_source
+        from sim.errors import SimError
         from sim.replay_settings import ReplaySettings
 
         context = prefill_tokens if prefill_context is None else prefill_context
@@ -41,8 +51,15 @@ def explain(
             mixed_graph_sizes(usual.max_num_batched_tokens, ModelShard(sheet, tp).layer_weights),
         )
         size = None if eager else graphs.size_for(shape)
-        terms = RooflineModel(sheet, load_gpu_sheet(gpu), tp).explain(shape, size)
-        _print(terms, f"{model} on {tp} x {gpu}, uncalibrated", size)
+        settings = ReplaySettings(cost=cost, model=model, gpu=gpu, tp=tp, block_size=block_size)
+        source = cost_source(settings, sheet, load_gpu_sheet(gpu))
+        if source.explain is None:
+            raise SimError(
+                f"cost is {cost!r}, {source.text}: these are not made of terms; give roofline or a calibration."
+            )
+        _print(source.explain(shape, size), f"{model} on {tp} x {gpu}, {source.text}", size)
+        for notice in source.notices:
+            print(f"note: {notice}", file=sys.stderr)
 
 
 def _shape(decode_seqs: int, decode_context: int, prefill_seqs: int, tokens: int, context: int) -> "StepShape":

@@ -1,10 +1,10 @@
 """What a replay is put together from."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any
 
 from engine import Backend, Limits, Policy, Tokenizer
+from sim.cost_source import CostSource
 from sim.pace import Pace, VirtualPace, WallPace
 from sim.policy_loader import load_policy
 from sim.replay_settings import POLICY_SETTINGS, ReplaySettings
@@ -25,7 +25,7 @@ class Engine:
         hardware: what runs or is modelled, for the record.
         notices: sentences for the user about how it runs.
         tokenizer: of its model, if it has one.
-        check_finished: called when a run has come to its end; raises if the engine expected more of it.
+        cost: where step times come from; None if they are measured.
     """
 
     backend: Backend
@@ -37,7 +37,7 @@ class Engine:
     mixed_graph_sizes: tuple[int, ...] = ()
     notices: tuple[str, ...] = ()
     tokenizer: Tokenizer | None = None
-    check_finished: Callable[[], None] = lambda: None
+    cost: CostSource | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from analysis.slo import Slo
 from analysis.summary import summarise
 from engine import Scheduler
 from sim.arrivals import Arrivals
+from sim.cost_source import CostSource
 from sim.decision_digest import DecisionDigest
 from sim.interrupt import Interrupt
 from sim.output_log import NoLog, OutputLog
@@ -107,7 +108,7 @@ def replay(
         recorder.finish(arrivals.left())
         engine.backend.close()
         known = {"complete": is_complete, **_lag(recorder.lags_s)}
-        summary = _finish(writer, digest.hexdigest(), time.perf_counter() - wall_start, known)
+        summary = _finish(writer, digest.hexdigest(), time.perf_counter() - wall_start, known, engine.cost)
     return summary
 
 
@@ -120,7 +121,8 @@ def _run(parts: Parts, replica: Replica) -> bool:
         environment.run(environment.process(replica.serve()))
         if replica.has_work:
             return False
-        parts.engine.check_finished()
+        if parts.engine.cost is not None:
+            parts.engine.cost.check_finished()
         return True
     return False
 
@@ -130,9 +132,12 @@ def _lag(lags_s: list[float]) -> dict[str, float | None]:
     return {"mean_lag_s": fmean(lags_s) if lags_s else None, "max_lag_s": max(lags_s, default=None)}
 
 
-def _finish(writer: RunWriter, digest: str, wall_s: float, known: dict[str, Any]) -> dict[str, Any]:
+def _finish(
+    writer: RunWriter, digest: str, wall_s: float, known: dict[str, Any], cost: CostSource | None
+) -> dict[str, Any]:
     writer.flush()
     run = load(writer.path)
+    known = known | {"cost_model": cost.judged(run) if cost else None}
     summary = summarise(run, complete=known["complete"], wall_s=wall_s, decision_digest=digest) | known
     writer.finish(summary, known["complete"])
     return summary
@@ -158,6 +163,7 @@ def meta_of(trace: Trace, parts: Parts) -> dict[str, Any]:
             "notices": trace.notices,
         },
         "notices": parts.engine.notices,
+        "cost_model": parts.engine.cost.described() if parts.engine.cost else None,
         "slo": dict(Slo.parse(settings.slo).limits_s) if settings.slo is not None else None,
         "warmup_s": settings.warmup_s,
         "seed": settings.seed,

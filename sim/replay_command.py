@@ -20,7 +20,11 @@ def replay(
     trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Trace file of a known format; gzip and zstd too.")],
     backend: Annotated[str | None, _option("sim: a cost model of a GPU; gpu: a real Qwen3 on torch. [sim]")] = None,
     cost: Annotated[
-        str | None, _option("With sim: roofline, or a run directory whose step times to use. [roofline]")
+        str | None,
+        _option(
+            "With sim: roofline, a file of calibrate, or a run directory whose step times to use. "
+            "[calibrated where there is one, else roofline]"
+        ),
     ] = None,
     model: Annotated[str | None, _option("Model: name or folder; with sim a sheet file too. [Qwen3-8B]")] = None,
     gpu: Annotated[str | None, _option("With sim: GPU, by name or as a sheet file. [H200]")] = None,

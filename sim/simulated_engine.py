@@ -1,26 +1,18 @@
 """A cost model in place of a GPU."""
 
-from pathlib import Path
-
-import numpy as np
-
-from analysis.run import load
-from backends.cost_model import StepColumns, StepTimes
 from backends.graph_sizes import graph_sizes, mixed_graph_sizes
 from backends.graph_table import GraphTable
-from backends.recorded import RecordedCostModel
 from backends.simulated import (
     GpuSheet,
     ModelShard,
     ModelSheet,
-    RooflineModel,
     SimulatedBackend,
     check_utilization,
     load_gpu_sheet,
     load_model_sheet,
     num_kv_blocks,
 )
-from sim.errors import SimError
+from sim.cost_source import cost_source
 from sim.parts import Engine
 from sim.replay_settings import ReplaySettings
 from sim.step_clock import PredictedClock
@@ -31,15 +23,15 @@ def make_simulated_engine(settings: ReplaySettings) -> Engine:
 
     Raises:
         SheetError: a model or GPU is not known.
-        SimError: there is no such cost model.
+        SimError: there is no such cost model, or it is one of another engine.
         SettingError: settings are out of range or do not fit each other.
     """
     model, gpu = load_model_sheet(settings.model), load_gpu_sheet("H200" if settings.gpu is None else settings.gpu)
     graphs = _graphs(settings, model)
     check_utilization(settings.memory_utilization)
-    recorded = _recorded(settings)
+    cost = cost_source(settings, model, gpu)
     backend = SimulatedBackend(
-        recorded or RooflineModel(model, gpu, settings.tp),
+        cost.model,
         num_blocks=_num_blocks(settings, model, gpu) if settings.num_blocks is None else settings.num_blocks,
         graph_sizes=graphs.sizes,
         mixed_graph_sizes=graphs.mixed_sizes,
@@ -52,7 +44,8 @@ def make_simulated_engine(settings: ReplaySettings) -> Engine:
         vocab_size=model.vocab_size,
         graph_sizes=graphs.sizes,
         mixed_graph_sizes=graphs.mixed_sizes,
-        check_finished=recorded.check_finished if recorded else lambda: None,
+        cost=cost,
+        notices=cost.notices,
         hardware={"kind": "simulated", "model": model.name, "gpu": gpu.name, "num_gpus": settings.tp},
     )
 
@@ -80,27 +73,3 @@ def _num_blocks(settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> i
         max_num_batched_tokens=settings.max_num_batched_tokens,
         max_num_seqs=settings.max_num_seqs,
     )
-
-
-def _recorded(settings: ReplaySettings) -> RecordedCostModel | None:
-    if settings.cost is None or settings.cost == "roofline":
-        return None
-    path = Path(settings.cost)
-    if not path.is_dir():
-        raise SimError(f"cost is {settings.cost!r}; give roofline, or the directory of a run to take step times from.")
-    return recorded_model(path)
-
-
-def recorded_model(path: Path) -> RecordedCostModel:
-    """The step times of a run.
-
-    Raises:
-        RunError: there is no run.
-    """
-    table = load(path).table("steps")
-    names = (*StepColumns._fields, *StepTimes._fields)
-    # A step that ran eager has no graph size; the cost model's columns say 0 for that.
-    columns = {name: np.array(table.column(name).to_pylist(), dtype=np.float64) for name in names}
-    columns["graph_size"] = np.nan_to_num(columns["graph_size"])
-    times = StepTimes(*(columns[name] for name in StepTimes._fields))
-    return RecordedCostModel(StepColumns.from_table(columns), times)

@@ -1,5 +1,6 @@
-"""The simulated backend: sheets of models and GPUs, a roofline cost model of them, and the backend that uses one."""
+"""The simulated backend: sheets of models and GPUs, cost models made of them or fitted, the backend that uses one."""
 
+from backends.simulated.fitted_model import FittedModel
 from backends.simulated.gpu_sheet import GpuSheet, load_gpu_sheet
 from backends.simulated.kv_capacity import check_utilization, num_kv_blocks
 from backends.simulated.model_shard import ModelShard
@@ -9,6 +10,7 @@ from backends.simulated.simulated_backend import SimulatedBackend
 from backends.simulated.term import Term
 
 __all__ = [
+    "FittedModel",
     "GpuSheet",
     "ModelShard",
     "ModelSheet",

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from backends.errors import SheetError
-from backends.simulated.sheet_file import load_sheet
+from backends.simulated.sheet_file import load_sheet, sheet_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,3 +108,10 @@ def load_gpu_sheet(name_or_path: str | Path) -> GpuSheet:
         SheetError: unknown name, unreadable file, or a key or value that cannot be.
     """
     return load_sheet(GpuSheet, "GPU", name_or_path)
+
+
+def gpu_sheet_of(hardware_name: str) -> GpuSheet | None:
+    """The sheet of what calls itself by this name, such as "NVIDIA H200"; None if there is none."""
+    words = hardware_name.lower().replace("-", " ").split()
+    fitting = [name for name in sheet_names("GPU") if set(name.lower().replace("-", " ").split()) <= set(words)]
+    return load_gpu_sheet(max(fitting, key=len)) if fitting else None

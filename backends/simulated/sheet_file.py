@@ -33,8 +33,13 @@ def load_sheet(sheet_class: type[Sheet], kind: SheetKind, name_or_path: str | Pa
     for file in _own_sheets(kind):
         if _key(file.name.removesuffix(".toml")) == wanted:
             return build_sheet(sheet_class, _parse(file.read_text("utf-8"), file.name), file.name)
-    known = ", ".join(sorted(str(_parse(file.read_text("utf-8"), file.name)["name"]) for file in _own_sheets(kind)))
+    known = ", ".join(sheet_names(kind))
     raise SheetError(f"Unknown {kind} {str(name_or_path)!r}; known are {known}, or give a sheet file (NAME.toml).")
+
+
+def sheet_names(kind: SheetKind) -> list[str]:
+    """Names of this package's own sheets."""
+    return sorted(str(_parse(file.read_text("utf-8"), file.name)["name"]) for file in _own_sheets(kind))
 
 
 def _own_sheets(kind: SheetKind) -> list[Traversable]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Limit = Literal["compute", "memory", "link", "latency", "host"]
+Limit = Literal["compute", "memory", "link", "latency", "host", "device"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,8 @@ class Term:
         flops: floating-point operations, on one GPU.
         num_bytes: bytes moved on one GPU; over the link for an all-reduce, otherwise in device memory.
         time_s: its part of the step, in seconds.
-        limited_by: what sets the time: "compute", "memory" or "link" rate, a fixed "latency", or the "host".
+        limited_by: what sets the time: "compute", "memory" or "link" rate, a fixed "latency", or the "host";
+            "device" if no more than that is known.
     """
 
     name: str

@@ -20,7 +20,7 @@ def profile_meta(
 
     Returns:
         settings: of the engine, resolved.
-        num_kv_blocks, graph_sizes, notices: of the backend; a notice names the attention kernels.
+        num_kv_blocks, graph_sizes, mixed_graph_sizes, notices: of the backend; a notice names the attention kernels.
         hardware, versions, ended_at: what it was taken on, and when it ended.
         max_seconds, seconds: time allowed, time taken, start-up not counted.
         loads: name, family and number of warm-up steps of each load that was planned; `load` of a step counts into it.
@@ -31,6 +31,7 @@ def profile_meta(
         "settings": asdict(parts.settings),
         "num_kv_blocks": parts.engine.backend.num_blocks,
         "graph_sizes": parts.engine.graph_sizes,
+        "mixed_graph_sizes": parts.engine.mixed_graph_sizes,
         "notices": parts.engine.notices,
         "hardware": parts.engine.hardware | machine(),
         "versions": versions(),

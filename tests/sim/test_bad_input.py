@@ -217,7 +217,7 @@ def test_directory_as_trace(tmp_path: Path) -> None:
         ("--like nowhere", ["nowhere does not exist; name the directory of a run"]),
         ("--like .", [". is not a run directory: it holds no meta.json"]),
         ("--like trace.jsonl", ["trace.jsonl is not a run directory"]),
-        ("--cost nowhere", ["cost is 'nowhere'; give roofline, or the directory of a run"]),
+        ("--cost nowhere", ["cost is 'nowhere'; give roofline, a file of `sim calibrate`"]),
         ("--cost .", [". is not a run directory"]),
         ("--output .", [". exists and is not empty; name a new directory"]),
         ("--output trace.jsonl", ["cannot be written to trace.jsonl: File exists"]),

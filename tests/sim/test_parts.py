@@ -82,5 +82,5 @@ def test_length_of_zero_is_an_error_and_not_the_models() -> None:
 
 
 def test_cost_that_is_no_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SimError, match="cost is 'fast'; give roofline, or the directory of a run"):
+    with pytest.raises(SimError, match="cost is 'fast'; give roofline, a file of `sim calibrate`"):
         make_parts(ReplaySettings(cost="fast"))

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from backends.cost_model import StepColumns, StepTimes
 from backends.simulated.gpu_sheet import GpuSheet, HostTimes, KernelOverheads, load_gpu_sheet
-from backends.simulated.model_shard import ModelShard
 from backends.simulated.model_sheet import ModelSheet, load_model_sheet
 from backends.simulated.roofline import RooflineModel
 from backends.simulated.term import Term
 from engine.errors import SettingError
 from engine.step_shape import StepShape
+from tests.backends.peaks import assert_within_the_peaks, proven_context
 from tests.backends.step_shapes import BATCHES, Row, decode_shape, shape_of
 
 Seconds = TypeVar("Seconds", KernelOverheads, HostTimes)
@@ -34,55 +34,13 @@ def times(roofline: RooflineModel, shape: StepShape, graph_size: int | None = No
     return roofline.step_times(StepColumns.one_row(shape, graph_size))
 
 
-def least_flops(model: ModelSheet, tp: int, rows: list[Row], num_sampled: int) -> float:
-    """FLOPs that one of `tp` GPUs cannot do without."""
-    tokens, pairs = sum(row.query for row in rows), sum(row.num_pairs for row in rows)
-    heads = model.num_heads + 2 * model.num_kv_heads
-    layer = (
-        model.hidden_size * model.head_dim * (heads + model.num_heads) + 3 * model.hidden_size * model.intermediate_size
-    )
-    attention = 2 * 2 * model.num_layers * model.num_heads * model.head_dim * pairs
-    return (
-        2 * model.num_layers * layer * tokens + attention + 2 * model.hidden_size * model.vocab_size * num_sampled
-    ) / tp
-
-
-def least_bytes(model: ModelSheet, tp: int, context: float, tokens: int, num_sampled: int) -> float:
-    """Bytes that one of `tp` GPUs cannot do without: weights, cached keys and values, and those it writes."""
-    shard = ModelShard(model, tp)
-    matrices = (shard.qkv, shard.output, shard.gate_up, shard.down)
-    weights = model.num_layers * sum(matrix.num_weights for matrix in matrices)
-    head = shard.head.num_weights * (num_sampled > 0)
-    return (weights + head) * model.dtype_bytes + (context + tokens) * shard.kv_bytes_per_token
-
-
-def assert_within_the_peaks(
-    model: ModelSheet,
-    gpu: GpuSheet,
-    tp: int,
-    rows: list[Row],
-    num_sampled: int,
-    context: float,
-    graph_size: int | None = None,
-) -> None:
-    shape = shape_of(rows, num_sampled=num_sampled)
-    found = times(RooflineModel(model, gpu, tp), shape, graph_size)
-    assert found.device_s >= least_flops(model, tp, rows, num_sampled) / gpu.flops_per_s
-    tokens = sum(row.query for row in rows)
-    assert found.device_s >= least_bytes(model, tp, context, tokens, num_sampled) / gpu.memory_bytes_per_s
-    assert found.duration_s >= found.device_s
-
-
 @given(st.sampled_from(MODELS), st.sampled_from(GPUS), st.sampled_from([1, 2, 4, 8]), BATCHES, st.floats(0, 1))
 def test_no_step_is_faster_than_its_flops_and_bytes_at_peak_rates(
     model: ModelSheet, gpu: GpuSheet, tp: int, rows: list[Row], sampled_share: float
 ) -> None:
     num_sampled = round(len(rows) * sampled_share)
-    prefill = [row for row in rows if row.query > 1]
-    # All that a shape proves of the cache that rows of unlike lengths and histories read.
-    histories = sum(row.query * row.history for row in prefill) / max([row.query for row in prefill], default=1)
-    context = sum(row.context for row in rows if row.query == 1) + sum(row.query for row in prefill) + histories
-    assert_within_the_peaks(model, gpu, tp, rows, num_sampled, context * (1 - 1e-12))
+    context = proven_context(rows)
+    assert_within_the_peaks(RooflineModel(model, gpu, tp), model, gpu, tp, rows, num_sampled, context)
 
 
 @given(st.sampled_from(MODELS), st.sampled_from(GPUS), EQUAL_QUERIES | EQUAL_HISTORIES, st.sampled_from([1, 2, 8]))
@@ -90,7 +48,7 @@ def test_no_step_is_faster_than_all_its_bytes_where_the_shape_tells_them(
     model: ModelSheet, gpu: GpuSheet, rows: list[Row], tp: int
 ) -> None:
     context = sum(row.context for row in rows)
-    assert_within_the_peaks(model, gpu, tp, rows, len(rows), context * (1 - 1e-12))
+    assert_within_the_peaks(RooflineModel(model, gpu, tp), model, gpu, tp, rows, len(rows), context)
 
 
 @given(st.sampled_from(GPUS), st.integers(1, 256), st.integers(1, 40_000), st.integers(0, 100))
@@ -98,8 +56,8 @@ def test_a_padded_decode_step_is_not_faster_than_the_rows_alone(
     gpu: GpuSheet, num_rows: int, context: int, padding: int
 ) -> None:
     rows = [Row(1, context - 1)] * num_rows
-    assert_within_the_peaks(MODEL, gpu, 1, rows, num_rows, num_rows * context, graph_size=num_rows + padding)
     roofline = RooflineModel(MODEL, gpu)
+    assert_within_the_peaks(roofline, MODEL, gpu, 1, rows, num_rows, num_rows * context, graph_size=num_rows + padding)
     padded = times(roofline, shape_of(rows), num_rows + padding)
     assert padded.device_s >= times(roofline, shape_of(rows), num_rows).device_s
 

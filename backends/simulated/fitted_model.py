@@ -1,0 +1,236 @@
+"""Step times fitted to those of a real GPU."""
+
+from functools import lru_cache
+from typing import Generic, NamedTuple
+
+from backends.cost_model import StepColumns, StepTimes, Value, is_absent, is_present, larger
+from backends.simulated.curve import Band, Bands, Curves
+from backends.simulated.fitted_times import DecodeAttentionTimes, DecodeTimes, FittedTimes, ProductTimes, PromptTimes
+from backends.simulated.least_time import LeastTime
+from backends.simulated.term import Limit, Term
+from engine.step_shape import StepShape
+
+_US = 1e-6
+_PER_1K, _PER_1M = 1e-9, 1e-12
+_MAX_SIZES_KEPT = 16_384
+
+
+class _Rates(NamedTuple, Generic[Value]):
+    """What sizes and the band of the longest context decide, in seconds.
+
+    Attributes:
+        products_s: device time of all tokens, and of rows that yield one.
+        call_s: device time of decode attention, whatever the contexts.
+        context_s: device time of each token of the decode rows' contexts.
+        longest_s: device time of each token of the longest context.
+        mean_s: what of it each token of the decode rows' contexts takes off, as only the excess over the mean counts.
+        launches_s: least device time; 0 in a graph.
+        host_s: host time but for blocks and requests.
+    """
+
+    products_s: Value
+    call_s: Value
+    context_s: Value
+    longest_s: Value
+    mean_s: Value
+    launches_s: Value
+    host_s: Value
+
+
+class FittedModel:
+    """Cost model with the numbers of a calibration.
+
+    A step lasts as long as its device time and its host time. The device time is a sum of parts that depend on the
+    step's size; that of an eager step is never below what the host needs to launch it, and none is below `LeastTime`.
+
+    Args:
+        times: the numbers.
+        least: bound that no step can be below; None = no bound, for a fit.
+    """
+
+    def __init__(self, times: FittedTimes, least: LeastTime | None) -> None:
+        self._decode, self._prompts = _Decodes(times.decode), _Prompts(times.prompts)
+        self._launches, self._host, self._least = times.launches, times.host, least
+        self._rates_of_one = lru_cache(_MAX_SIZES_KEPT)(self._count_rates_of_one)
+        self._pair_s = times.prompts.pairs_per_1m_us * _PER_1M
+        self._history_s = times.prompts.history_per_1k_us * _PER_1K
+        self._block_s, self._admission_s = times.host.block_us * _US, times.host.admission_us * _US
+        self._release_s = times.host.release_us * _US
+
+    def step_times(self, steps: StepColumns[Value]) -> StepTimes[Value]:
+        """Times of the given steps, row by row."""
+        rates = self._rates(steps)
+        device_s = rates.products_s + _attention(steps, rates)
+        if not is_absent(steps.num_prefill_seqs):
+            device_s = device_s + self._chunk_attention(steps)
+        device_s = larger(device_s, rates.launches_s)
+        if self._least is not None:
+            device_s = larger(device_s, self._least.of(steps))
+        host_s = rates.host_s + steps.num_new_blocks * self._block_s + steps.num_admitted * self._admission_s
+        return StepTimes(device_s + (host_s + steps.num_released * self._release_s), device_s)
+
+    def explain(self, shape: StepShape, graph_size: int | None = None) -> tuple[Term, ...]:
+        """The parts of one step's time; they add up to `duration_s`, but for the rounding of sums.
+
+        What a fit sees only together is one term. FLOPs and bytes are not known to it.
+
+        Args:
+            shape: the step.
+            graph_size: size that it is padded to; None if it runs eager.
+        """
+        steps = StepColumns.one_row(shape, graph_size)
+        rates, times = self._rates(steps), self.step_times(steps)
+        attention_s, chunks_s = _attention(steps, rates), self._chunk_attention(steps)
+        work_s = rates.products_s + attention_s + chunks_s
+        waits_s = larger(rates.launches_s - work_s, 0.0)
+        host = self._host
+        rows = steps.num_prefill_seqs + steps.num_decode_seqs
+        named: tuple[tuple[str, float, float, Limit], ...] = (
+            ("products, norms, sampler, gaps", _padded(steps), rates.products_s, "device"),
+            ("decode attention", steps.num_decode_seqs, attention_s, "device"),
+            ("prefill attention", steps.num_prefill_seqs, chunks_s, "device"),
+            ("up to the peak rates", 1.0, times.device_s - larger(work_s, rates.launches_s), "device"),
+            ("launches not hidden", 1.0, waits_s, "host"),
+            ("host: step and rows", rows, rates.host_s - host.stalls_us * _US, "host"),
+            ("host: blocks", steps.num_new_blocks, steps.num_new_blocks * self._block_s, "host"),
+            ("host: admissions", steps.num_admitted, steps.num_admitted * self._admission_s, "host"),
+            ("host: releases", steps.num_released, steps.num_released * self._release_s, "host"),
+            ("host: stalls, on average", 1.0, host.stalls_us * _US, "host"),
+        )
+        return tuple([Term(name, count, 0.0, 0.0, time_s, limit) for name, count, time_s, limit in named if time_s])
+
+    def _chunk_attention(self, steps: StepColumns[Value]) -> Value:
+        num_tokens = steps.num_prefill_tokens
+        pairs = steps.prefill_qk - (steps.prefill_qq - num_tokens) / 2.0
+        # As if query length and history were independent; see `DeviceWork`.
+        history = (steps.prefill_qk - steps.prefill_qq) * steps.num_prefill_seqs / larger(num_tokens, 1.0)
+        return pairs * self._pair_s + history * self._history_s
+
+    def _rates(self, steps: StepColumns[Value]) -> _Rates[Value]:
+        decode_band = self._decode.attention.bands.of(steps.max_context)
+        prompt_band = self._prompts.attention.bands.of(steps.max_context)
+        if not isinstance(steps.graph_size, float):
+            return self._count_rates(steps, decode_band, prompt_band)
+        return self._rates_of_one(
+            steps.num_prefill_tokens, steps.num_prefill_seqs, steps.num_decode_seqs, steps.num_sampled,
+            steps.graph_size, decode_band, prompt_band,
+        )  # fmt: skip
+
+    def _count_rates_of_one(
+        self,
+        num_prefill_tokens: float,
+        num_prefill_seqs: float,
+        num_decode_seqs: float,
+        num_sampled: float,
+        graph_size: float,
+        decode_band: int,
+        prompt_band: int,
+    ) -> _Rates[float]:
+        steps = StepColumns(*[0.0] * len(StepColumns._fields))._replace(
+            num_prefill_tokens=num_prefill_tokens,
+            num_prefill_seqs=num_prefill_seqs,
+            num_decode_seqs=num_decode_seqs,
+            num_sampled=num_sampled,
+            graph_size=graph_size,
+        )
+        return self._count_rates(steps, decode_band, prompt_band)
+
+    def _count_rates(self, steps: StepColumns[Value], decode_band: Band, prompt_band: Band) -> _Rates[Value]:
+        has_prompts = is_present(steps.num_prefill_seqs)
+        alone, beside = self._decode.rates(steps, decode_band), self._prompts.rates(steps, prompt_band)
+        no_prompts = 1.0 - has_prompts
+        # One of both factors is 1.0 and the other 0.0, so that a sum is one of its parts to the last bit.
+        products_s, call_s, context_s, longest_s, mean_s = [
+            no_prompts * first + has_prompts * second for first, second in zip(alone, beside, strict=True)
+        ]
+        launches_s, host_s = self._launch_time(steps), self._host_time(steps)
+        return _Rates(products_s, call_s, context_s, longest_s, mean_s, launches_s, host_s)
+
+    def _launch_time(self, steps: StepColumns[Value]) -> Value:
+        launches, has_prompts = self._launches, is_present(steps.num_prefill_seqs)
+        with_prompts = _chosen(is_present(steps.num_decode_seqs), launches.mixed_us, launches.prompts_us)
+        launches_us = (1.0 - has_prompts) * launches.decode_us + has_prompts * with_prompts
+        return (1.0 - is_present(steps.graph_size)) * launches_us * _US
+
+    def _host_time(self, steps: StepColumns[Value]) -> Value:
+        host, has_prompts, has_graph = self._host, is_present(steps.num_prefill_seqs), is_present(steps.graph_size)
+        in_graph = _chosen(has_prompts, host.prompts_us, host.decode_us)
+        eager = _chosen(has_prompts, host.eager_prompts_us, host.eager_decode_us)
+        fixed_us = has_graph * in_graph + (1.0 - has_graph) * eager + host.stalls_us
+        rows_us = (
+            steps.num_prefill_seqs + steps.num_decode_seqs
+        ) * host.row_us + steps.num_prefill_seqs * host.chunk_us
+        return (fixed_us + rows_us + steps.num_prefill_tokens * (host.prompt_1k_us * 1e-3)) * _US
+
+
+class _DecodeAttention:
+    def __init__(self, times: DecodeAttentionTimes) -> None:
+        self.bands = Bands(times.context_limits)
+        self._call = Curves(times.rows, times.call_us, is_level_beyond=True)
+        self._context = Curves(times.rows, times.per_1k_tokens_us, is_level_beyond=True)
+
+    def rates(self, rows: Value, band: Band) -> tuple[Value, Value]:
+        """Seconds whatever the contexts, and for each token of all of them."""
+        return self._call.at(rows, band) * _US, self._context.at(rows, band) * _PER_1K
+
+
+class _Decodes:
+    """Steps of decode rows alone."""
+
+    def __init__(self, times: DecodeTimes) -> None:
+        self.attention = _DecodeAttention(times.attention)
+        self._products = _products(times.products)
+        self._excess = Curves(times.excess.rows, [times.excess.per_1k_tokens_us], is_level_beyond=True)
+        self._sampled_row_s = times.sampled_row_us * _US
+
+    def rates(self, steps: StepColumns[Value], band: Band) -> tuple[Value, Value, Value, Value, Value]:
+        """The first five of `_Rates`."""
+        rows = steps.num_decode_seqs
+        call_s, context_s = self.attention.rates(rows, band)
+        excess_s = self._excess.at(rows) * _PER_1K
+        products_s = self._products.at(_padded(steps)) * _US
+        # The excess is longest - mean, and the mean is the sum over the rows.
+        mean_s = excess_s / larger(rows, 1.0)
+        return products_s + steps.num_sampled * self._sampled_row_s, call_s, context_s, excess_s, mean_s
+
+
+class _Prompts:
+    """Steps with chunks."""
+
+    def __init__(self, times: PromptTimes) -> None:
+        self.attention = _DecodeAttention(times.attention)
+        self._products = _products(times.products)
+        self._times = times
+
+    def rates(self, steps: StepColumns[Value], band: Band) -> tuple[Value, Value, Value, Value, Value]:
+        """The first five of `_Rates`."""
+        times, has_decodes = self._times, is_present(steps.num_decode_seqs)
+        call_s, context_s = self.attention.rates(steps.num_decode_seqs, band)
+        products_us = self._products.at(_padded(steps)) + has_decodes * times.beside_decodes_us
+        rows_us = steps.num_sampled * times.sampled_row_us + steps.num_prefill_seqs * times.chunk_us
+        none = has_decodes * 0.0
+        longest_s = none + times.longest_per_1k_us * _PER_1K
+        return (products_us + rows_us) * _US, has_decodes * call_s, context_s, longest_s, none
+
+
+def _products(times: ProductTimes) -> Curves:
+    return Curves(times.tokens, [times.time_us])
+
+
+def _attention(steps: StepColumns[Value], rates: _Rates[Value]) -> Value:
+    """Of decode rows, and what the longest context adds."""
+    excess_s = steps.max_context * rates.longest_s - steps.decode_context * rates.mean_s
+    return rates.call_s + steps.decode_context * rates.context_s + larger(excess_s, 0.0)
+
+
+def _num_tokens(steps: StepColumns[Value]) -> Value:
+    return steps.num_prefill_tokens + steps.num_decode_seqs
+
+
+def _padded(steps: StepColumns[Value]) -> Value:
+    return larger(_num_tokens(steps), steps.graph_size)
+
+
+def _chosen(is_first: Value, first: float, second: float) -> Value:
+    """`first` where the flag is 1.0, `second` where it is 0.0."""
+    return is_first * first + (1.0 - is_first) * second

@@ -1,0 +1,162 @@
+"""Where a simulated engine's step times come from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from analysis.run import Run, load
+from backends.cost_model import CostModel, StepColumns, StepTimes
+from backends.recorded import RecordedCostModel
+from backends.simulated import GpuSheet, ModelShard, ModelSheet, RooflineModel, Term
+from backends.simulated.calibration import Calibration
+from backends.simulated.calibration_file import load_calibration, shipped_calibrations
+from backends.simulated.envelope import Envelope
+from backends.simulated.fitted_model import FittedModel
+from backends.simulated.least_time import LeastTime
+from engine import StepShape
+from sim.errors import SimError
+from sim.replay_settings import ReplaySettings
+
+_DTYPE_BYTES = {"bfloat16": 2, "float16": 2, "float32": 4}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostSource:
+    """A cost model with what a report should say about it.
+
+    Attributes:
+        model: predicts.
+        kind: of model.
+        text: one clause: what it rests on.
+        explain: the terms of one step, by shape and graph size; None if it has none.
+        envelope: step shapes that it was fitted to; None if it was not fitted.
+        check_finished: called when a run has come to its end; raises if the model expected more of it.
+        notices: sentences for the user.
+    """
+
+    model: CostModel
+    kind: Literal["roofline", "recorded", "fitted"]
+    text: str
+    explain: Callable[[StepShape, int | None], tuple[Term, ...]] | None = None
+    envelope: Envelope | None = None
+    check_finished: Callable[[], None] = lambda: None
+    notices: tuple[str, ...] = ()
+
+    def described(self) -> dict[str, Any]:
+        """For the record."""
+        return {"kind": self.kind, "text": self.text}
+
+    def judged(self, run: Run) -> dict[str, Any]:
+        """For the summary of a run: also the share of its steps that lie outside the envelope, None without one."""
+        return self.described() | {"outside_share": None if self.envelope is None else _share(self.envelope, run)}
+
+
+def cost_source(settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> CostSource:
+    """The cost model that the settings name; by default a calibration of this package, or if none fits a roofline.
+
+    Raises:
+        SimError: there is no such cost model, or it is one of another engine.
+        SheetError: a calibration is damaged.
+        RunError: a run is damaged.
+    """
+    if settings.cost is None:
+        fitting = [each for each in shipped_calibrations() if not _differences(each[1], settings, model, gpu)]
+        return _fitted(*fitting[0], model, gpu) if fitting else _roofline(settings, model, gpu)
+    if settings.cost == "roofline":
+        return _roofline(settings, model, gpu)
+    path = Path(settings.cost)
+    if path.suffix.lower() == ".toml":
+        return _given(path, settings, model, gpu)
+    if not path.is_dir():
+        raise SimError(
+            f"cost is {settings.cost!r}; give roofline, a file of `sim calibrate` (NAME.toml), or the directory of a "
+            "run to take step times from."
+        )
+    recorded = recorded_model(path)
+    return CostSource(
+        model=recorded,
+        kind="recorded",
+        text=f"step times of the run {path.resolve().name}",
+        check_finished=recorded.check_finished,
+    )
+
+
+def recorded_model(path: Path) -> RecordedCostModel:
+    """The step times of a run.
+
+    Raises:
+        RunError: there is no run.
+    """
+    columns = _columns(load(path), (*StepColumns._fields, *StepTimes._fields))
+    # A step that ran eager has no graph size; the cost model's columns say 0 for that.
+    columns["graph_size"] = np.nan_to_num(columns["graph_size"])
+    times = StepTimes(*(columns[name] for name in StepTimes._fields))
+    return RecordedCostModel(StepColumns.from_table(columns), times)
+
+
+def _roofline(settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> CostSource:
+    roofline = RooflineModel(model, gpu, settings.tp)
+    return CostSource(model=roofline, kind="roofline", text="uncalibrated", explain=roofline.explain)
+
+
+def _given(path: Path, settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> CostSource:
+    calibration = load_calibration(path)
+    differences = _differences(calibration, settings, model, gpu)
+    for name in ("model", "tp"):
+        if name in differences:
+            was, asked = differences[name]
+            raise SimError(
+                f"{path} is calibrated with {name} {was}, but the replay has {asked}; give --{name} {was}, or a "
+                "calibration of that engine."
+            )
+    notices = [
+        f"{path.name} is calibrated with {name.replace('_', ' ')} {was}, but the replay has {asked}."
+        for name, (was, asked) in differences.items()
+    ]
+    return _fitted(path.stem, calibration, model, gpu, tuple(notices))
+
+
+def _fitted(
+    name: str, calibration: Calibration, model: ModelSheet, gpu: GpuSheet, notices: tuple[str, ...] = ()
+) -> CostSource:
+    least = LeastTime(ModelShard(model, calibration.settings.tp), gpu)
+    fitted = FittedModel(calibration.times, least)
+    return CostSource(
+        model=fitted,
+        kind="fitted",
+        explain=fitted.explain,
+        text=f"{name}, {calibration.summary}",
+        envelope=calibration.envelope,
+        notices=notices,
+    )
+
+
+def _differences(
+    calibration: Calibration, settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet
+) -> dict[str, tuple[object, object]]:
+    """Settings in which the calibrated engine and the one to simulate differ, with both values."""
+    was = calibration.settings
+    pairs: dict[str, tuple[object, object]] = {
+        "model": (was.model, model.name),
+        "tp": (was.tp, settings.tp),
+        "gpu": (was.gpu, gpu.name),
+        "block_size": (was.block_size, settings.block_size),
+    }
+    if _DTYPE_BYTES.get(was.dtype) != model.dtype_bytes:
+        pairs["dtype"] = (was.dtype, f"{model.dtype_bytes} bytes a number")
+    return {name: values for name, values in pairs.items() if values[0] != values[1]}
+
+
+def _share(envelope: Envelope, run: Run) -> float:
+    steps = StepColumns.from_table(_columns(run, StepColumns._fields))
+    is_filled = steps.num_prefill_seqs + steps.num_decode_seqs > 0
+    filled = StepColumns(*(column[is_filled] for column in steps))
+    return float(envelope.is_outside(filled).mean()) if is_filled.any() else 0.0
+
+
+def _columns(run: Run, names: tuple[str, ...]) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+    table = run.table("steps", names)
+    return {name: np.array(table.column(name).to_pylist(), dtype=np.float64) for name in names}

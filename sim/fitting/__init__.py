@@ -1,0 +1,1 @@
+"""Fits: from measured steps to the numbers of a cost model."""

@@ -1,0 +1,86 @@
+"""From measured steps to a calibration."""
+
+from collections.abc import Sequence
+
+from backends.errors import SheetError
+from backends.simulated import ModelSheet, load_model_sheet
+from backends.simulated.calibration import CalibratedSettings, Calibration, Fact, Source
+from backends.simulated.envelope import Envelope
+from backends.simulated.fitted_model import FittedModel
+from backends.simulated.gpu_sheet import gpu_sheet_of
+from sim.errors import SimError
+from sim.fitting.fit import class_errors, fit
+from sim.fitting.measured import Measured
+from sim.fitting.samples import Samples
+
+_DTYPES = {2: "bfloat16", 4: "float32"}
+
+
+def calibrate(measured: Sequence[Measured]) -> Calibration:
+    """Fit a cost model.
+
+    The errors are those of a fit to what is not held out, on what is; the numbers are then fitted to everything.
+
+    Raises:
+        SimError: the data come from engines that differ.
+        SheetError: the model is not known here.
+    """
+    settings = _common_settings(measured)
+    samples = Samples.joined([each.samples for each in measured])
+    held_out = samples.where(samples.is_held_out)
+    used = samples.where(~samples.is_held_out)
+    has_test = len(held_out) > 0 and len(used) > 0
+    return Calibration(
+        settings=settings,
+        hardware=_facts(measured[0].meta.get("hardware", {})),
+        versions={name: str(value) for name, value in measured[0].meta.get("versions", {}).items()},
+        sources=tuple([_source(each) for each in measured]),
+        errors=class_errors(FittedModel(fit(used), None), held_out) if has_test else {},
+        envelope=Envelope.around(samples.steps),
+        times=fit(samples),
+    )
+
+
+def _common_settings(measured: Sequence[Measured]) -> CalibratedSettings:
+    settings = [_settings(each) for each in measured]
+    for each, other in zip(measured[1:], settings[1:], strict=True):
+        for name in CalibratedSettings.__slots__:
+            first, second = getattr(settings[0], name), getattr(other, name)
+            if first != second:
+                raise SimError(
+                    f"{measured[0].name} was measured with {name} {first}, but {each.name} with {second}; calibrate "
+                    "engines of one kind together, others apart."
+                )
+    return settings[0]
+
+
+def _settings(measured: Measured) -> CalibratedSettings:
+    given, hardware = measured.meta["settings"], measured.meta.get("hardware", {})
+    sheet = _sheet(given["model"], measured.name)
+    name = str(hardware.get("gpu", "unknown"))
+    gpu = gpu_sheet_of(name)
+    return CalibratedSettings(
+        model=sheet.name,
+        gpu=gpu.name if gpu else name,
+        tp=given["tp"],
+        block_size=given["block_size"],
+        dtype=given.get("dtype") or _DTYPES.get(sheet.dtype_bytes, f"{sheet.dtype_bytes} bytes"),
+        attention=measured.attention,
+        max_model_len=given["max_model_len"],
+    )
+
+
+def _sheet(model: str, source: str) -> ModelSheet:
+    try:
+        return load_model_sheet(model)
+    except SheetError as error:
+        raise SheetError(f"{source} was measured with a model that is not known here: {error}") from None
+
+
+def _facts(hardware: dict[str, object]) -> dict[str, Fact]:
+    return {name: value if isinstance(value, str | int | float) else str(value) for name, value in hardware.items()}
+
+
+def _source(measured: Measured) -> Source:
+    seconds = round(float(measured.samples.times.duration_s.sum()), 3)
+    return Source(name=measured.name, kind=measured.kind, num_steps=len(measured.samples), seconds=seconds)

@@ -1,0 +1,93 @@
+"""Profiles and run directories as samples."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.run import load
+from backends.cost_model import FloatColumn, StepColumns, StepTimes
+from sim.errors import SimError
+from sim.fitting.samples import Flags, Samples
+from sim.profiling.profile_file import is_profile, read_profile
+
+_HELD_OUT_FAMILY = "traffic"
+_STRETCH, _EVERY = 50, 5
+"""Of a run, every fifth stretch of so many steps is held out."""
+_ATTENTION = re.compile(r"^Attention (\S+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one file or directory holds.
+
+    Attributes:
+        name: of it.
+        kind: "profile" or "run".
+        meta: metadata; profiles and runs have `settings`, `hardware`, `versions` and `notices`.
+        samples: the steps.
+    """
+
+    name: str
+    kind: str
+    meta: dict[str, Any]
+    samples: Samples
+
+    @property
+    def attention(self) -> str:
+        """Name of the attention kernels; "unknown" if nothing says."""
+        named = [_ATTENTION.match(notice) for notice in self.meta.get("notices") or ()]
+        found = next((match.group(1) for match in named if match), None)
+        return found or self.meta["settings"].get("attention") or "unknown"
+
+
+def read_measured(path: Path) -> Measured:
+    """Read a profile, or the steps of a run.
+
+    Raises:
+        SimError: it is neither, or its step times were not measured.
+        RunError: the run is damaged.
+    """
+    measured = _of_profile(path) if is_profile(path) else _of_run(path)
+    backend = measured.meta["settings"].get("backend")
+    if measured.meta.get("hardware", {}).get("kind") == "simulated" or backend == "sim":
+        raise SimError(f"{path} comes from a simulation, but a cost model is fitted to what was measured on a GPU.")
+    if not len(measured.samples):
+        raise SimError(f"{path} holds no step to fit to.")
+    return measured
+
+
+def _of_profile(path: Path) -> Measured:
+    profile = read_profile(path)
+    columns, loads = profile.columns, profile.meta["loads"]
+    load_numbers = columns["load"].astype(np.int64)
+    is_traffic = np.array([load["family"] == _HELD_OUT_FAMILY for load in loads], dtype=np.bool_)
+    follows = np.zeros(len(load_numbers), dtype=np.bool_)
+    follows[1:] = load_numbers[1:] == load_numbers[:-1]
+    samples = _samples(columns, follows, is_traffic[load_numbers])
+    return Measured(path.name, "profile", profile.meta, samples.where(columns["is_warm_up"] == 0))
+
+
+def _of_run(path: Path) -> Measured:
+    run = load(path)
+    table = run.table("steps")
+    names = ("start_s", *StepColumns._fields, *StepTimes._fields)
+    columns = {name: np.array(table.column(name).to_pylist(), dtype=np.float64) for name in names}
+    is_filled = columns["num_prefill_seqs"] + columns["num_decode_seqs"] > 0
+    columns = {name: column[is_filled] for name, column in columns.items()}
+    ends_s = columns["start_s"] + columns["duration_s"]
+    follows = np.zeros(len(ends_s), dtype=np.bool_)
+    # After an idle wait the clock was restarted: what the host did after the step before was not counted.
+    follows[1:] = columns["start_s"][1:] == ends_s[:-1]
+    is_held_out = np.arange(len(ends_s)) // _STRETCH % _EVERY == _EVERY - 1
+    return Measured(path.resolve().name, "run", run.meta, _samples(columns, follows, is_held_out))
+
+
+def _samples(columns: dict[str, NDArray[np.float64]], follows: Flags, is_held_out: Flags) -> Samples:
+    steps = StepColumns.from_table(columns)
+    before: StepColumns[FloatColumn] = StepColumns(*(np.roll(column, 1) * follows for column in steps))
+    times = StepTimes(*(columns[name] for name in StepTimes._fields))
+    return Samples(steps, before, follows, times, times.duration_s, is_held_out)

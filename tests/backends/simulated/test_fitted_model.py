@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends.cost_model import StepColumns, StepTimes
+from backends.simulated.fitted_model import FittedModel
+from backends.simulated.gpu_sheet import GpuSheet, load_gpu_sheet
+from backends.simulated.least_time import LeastTime
+from backends.simulated.model_shard import ModelShard
+from backends.simulated.model_sheet import ModelSheet, load_model_sheet
+from engine.step_shape import StepShape
+from tests.backends.fitted_numbers import fitted_times
+from tests.backends.peaks import assert_within_the_peaks, proven_context
+from tests.backends.step_shapes import BATCHES, Row, shape_of
+
+MODELS = [load_model_sheet(name) for name in ("qwen3-0.6b", "qwen3-8b", "qwen3-32b")]
+GPUS = [load_gpu_sheet(name) for name in ("h200", "a100-80", "l40s")]
+MODEL, GPU = MODELS[0], GPUS[0]
+
+
+def fitted(model: ModelSheet = MODEL, gpu: GpuSheet = GPU, tp: int = 1, scale: float = 1.0) -> FittedModel:
+    return FittedModel(fitted_times(scale), LeastTime(ModelShard(model, tp), gpu))
+
+
+def times(shape: StepShape, graph_size: int | None = None) -> StepTimes[float]:
+    return fitted().step_times(StepColumns.one_row(shape, graph_size))
+
+
+@given(
+    st.sampled_from(MODELS),
+    st.sampled_from(GPUS),
+    st.sampled_from([1, 2, 8]),
+    BATCHES,
+    st.floats(0, 1),
+    st.sampled_from([0.0, 1e-3, 1.0]),
+)
+def test_no_step_is_faster_than_its_flops_and_bytes_at_peak_rates(
+    model: ModelSheet, gpu: GpuSheet, tp: int, rows: list[Row], sampled_share: float, scale: float
+) -> None:
+    context = proven_context(rows)
+    num_sampled = round(len(rows) * sampled_share)
+    assert_within_the_peaks(fitted(model, gpu, tp, scale), model, gpu, tp, rows, num_sampled, context)
+
+
+STEPS = st.tuples(BATCHES, st.integers(0, 9), st.none() | st.integers(1, 512)).map(
+    lambda drawn: (shape_of(drawn[0], num_new_blocks=drawn[1] * 7, num_admitted=drawn[1]), drawn[2])
+)
+
+
+@given(st.lists(STEPS, min_size=1, max_size=20), st.sampled_from(MODELS), st.sampled_from([0.01, 1.0]))
+def test_one_row_and_many_rows_give_the_same_bits(
+    steps: list[tuple[StepShape, int | None]], model: ModelSheet, scale: float
+) -> None:
+    cost_model = fitted(model, scale=scale)
+    together = cost_model.step_times(StepColumns.from_rows(*zip(*steps, strict=True)))
+    alone = [cost_model.step_times(StepColumns.one_row(*step)) for step in steps]
+    assert together.duration_s.tobytes() == np.array([one.duration_s for one in alone]).tobytes()
+    assert together.device_s.tobytes() == np.array([one.device_s for one in alone]).tobytes()
+
+
+@given(STEPS, st.sampled_from([0.01, 1.0]))
+def test_terms_add_up(step: tuple[StepShape, int | None], scale: float) -> None:
+    cost_model = fitted(scale=scale)
+    terms = cost_model.explain(*step)
+    found = cost_model.step_times(StepColumns.one_row(*step))
+    assert sum(term.time_s for term in terms) == pytest.approx(found.duration_s, rel=1e-12)
+    assert min(term.time_s for term in terms) > -1e-12
+
+
+def test_a_decode_step_is_the_sum_of_its_parts() -> None:
+    rows = [Row(1, 499)] * 15 + [Row(1, 2499)]
+    # 16 rows padded to 36 tokens: half way between the points 8 and 64.
+    products_us, sampled_us = (1210 + 1400) / 2, 16 * 0.3
+    # The longest context, 2,500, is in the second band; 16 rows are one of its points.
+    attention_us = 15 + 26 * (15 * 0.5 + 2.5)
+    mean = (15 * 500 + 2500) / 16
+    excess_us = (3 - 2 * 15 / 255) * (2500 - mean) / 1000
+    host_us = 300 + 16 * 3 + 15 + 2 * 1.5
+    found = times(shape_of(rows, num_new_blocks=2), 36)
+    assert found.device_s == pytest.approx(1e-6 * (products_us + sampled_us + attention_us + excess_us), rel=1e-12)
+    assert found.duration_s - found.device_s == pytest.approx(1e-6 * host_us, rel=1e-9)
+
+
+def test_a_step_with_chunks_is_the_sum_of_its_parts() -> None:
+    rows = [Row(1, 999)] * 256 + [Row(100, 500), Row(100, 0)]
+    pairs = 100 * 600 - (100**2 - 100) / 2 + 100 * 100 - (100**2 - 100) / 2
+    products_us = 1500 + (2600 - 1500) * (456 - 16) / (512 - 16)
+    device_us = products_us + 180 + 258 * 0.4 + 2 * 12 + pairs * 450e-6 + 25 * 0.5 + 50 + 256 * 30 + 4 * 1.0
+    host_us = 500 + 258 * 3 + 2 * 20 + 100 * 0.2 + 2 * 40 + 15
+    found = times(shape_of(rows, num_admitted=2), 456)
+    assert found.device_s == pytest.approx(1e-6 * device_us, rel=1e-12)
+    assert found.duration_s - found.device_s == pytest.approx(1e-6 * host_us, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("rows", "launches_us"),
+    [([Row(1, 9)], 9000.0), ([Row(30, 0)], 11_000.0), ([Row(30, 0), Row(1, 9)], 13_000.0)],
+)
+def test_an_eager_step_takes_no_less_than_its_launches(rows: list[Row], launches_us: float) -> None:
+    assert times(shape_of(rows)).device_s == pytest.approx(1e-6 * launches_us)
+    assert times(shape_of(rows), 32).device_s < 2e-3
+
+
+def test_a_large_eager_step_hides_its_launches() -> None:
+    rows = [Row(8192, 0)]
+    assert times(shape_of(rows)).device_s == times(shape_of(rows), 8192).device_s
+
+
+def test_without_a_bound_times_are_the_numbers_alone() -> None:
+    rows = [Row(1, 9)] * 3
+    free = FittedModel(fitted_times(0.0), None).step_times(StepColumns.one_row(shape_of(rows), 4))
+    assert free.device_s == 0.0
+    assert free.duration_s == pytest.approx(1e-6 * (300 + 9 + 15))

@@ -1,0 +1,69 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from backends.simulated.fitted_model import FittedModel
+from sim.fitting.fit import class_errors, fit
+from tests.sim.fitting.made_up import TRUTH, measured
+
+FITTED = fit(measured(6000, seed=1))
+CLASSES = {"decode graph", "prefill graph", "prefill eager", "mixed graph", "mixed eager"}
+
+
+def test_a_fit_to_noisy_steps_recovers_their_means_in_every_class() -> None:
+    errors = class_errors(FittedModel(FITTED, None), measured(3000, seed=5, noise=0.0))
+    assert set(errors) == CLASSES | {"all"}
+    assert {name: error.bias_percent for name, error in errors.items()} == pytest.approx(
+        dict.fromkeys(errors, 0), abs=0.6
+    )
+    assert max(error.mean_error_percent for error in errors.values()) < 1.5
+    assert abs(errors["all"].bias_percent) < 0.2
+
+
+def test_device_and_host_are_recovered_apart() -> None:
+    samples = measured(3000, seed=5, noise=0.0)
+    found = FittedModel(FITTED, None).step_times(samples.steps)
+    assert found.device_s.sum() == pytest.approx(samples.times.device_s.sum(), rel=3e-3)
+    host_s = [each.duration_s.sum() - each.device_s.sum() for each in (found, samples.times)]
+    assert host_s[0] == pytest.approx(host_s[1], rel=1e-2)
+
+
+def test_numbers_with_a_meaning_of_their_own_are_found() -> None:
+    assert FITTED.launches.mixed_us == pytest.approx(TRUTH.launches.mixed_us, rel=0.02)
+    assert FITTED.launches.prompts_us == pytest.approx(TRUTH.launches.prompts_us, rel=0.02)
+    assert FITTED.prompts.pairs_per_1m_us == pytest.approx(TRUTH.prompts.pairs_per_1m_us, rel=0.1)
+    assert FITTED.host.row_us == pytest.approx(TRUTH.host.row_us, rel=0.1)
+    assert FITTED.host.admission_us == pytest.approx(TRUTH.host.admission_us, rel=0.2)
+
+
+def test_stalls_are_spread_over_all_steps_and_bend_no_table() -> None:
+    samples = measured(6000, seed=1, stalls=0.004)
+    stalled = fit(samples)
+    assert stalled.host.stalls_us == pytest.approx(0.004 * 50_000, rel=0.3)
+    calm = replace(stalled, host=replace(stalled.host, stalls_us=0.0))
+    errors = class_errors(FittedModel(calm, None), measured(3000, seed=5, noise=0.0))
+    assert abs(errors["all"].bias_percent) < 0.5
+    total_s = FittedModel(stalled, None).step_times(samples.steps).duration_s.sum()
+    assert total_s == pytest.approx(samples.times.duration_s.sum(), rel=3e-3)
+
+
+def test_what_is_left_for_the_next_lap_is_counted_once() -> None:
+    """A step's update and record run in the next step's lap; over all steps no time is lost."""
+    samples = measured(6000, seed=1, noise=0.0)
+    late_s = 40e-6 * samples.before.num_admitted * samples.has_before
+    times = samples.times._replace(duration_s=samples.times.duration_s + late_s)
+    found = fit(replace(samples, times=times, scale_s=times.duration_s))
+    assert found.host.admission_us == pytest.approx(TRUTH.host.admission_us + 40, rel=0.03)
+
+
+def test_classes_without_data_cost_what_the_most_similar_ones_do() -> None:
+    samples = measured(3000, seed=1)
+    found = fit(samples.where((samples.steps.graph_size == 0) & (samples.steps.num_decode_seqs > 0)))
+    assert found.launches.prompts_us == found.launches.decode_us == found.launches.mixed_us > 0
+    assert found.host.prompts_us == found.host.eager_prompts_us > 0
+
+
+def test_more_tokens_never_take_less_time() -> None:
+    for times_us in (FITTED.decode.products.time_us, FITTED.prompts.products.time_us):
+        assert (np.diff(times_us) >= 0).all()

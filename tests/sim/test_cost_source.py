@@ -1,0 +1,98 @@
+"""Which step times a simulation takes, and what it says about them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.run import load
+from tests.sim.calibration_files import calibration_file
+from tests.sim.command import command, replay, row, write_rows
+
+MODEL = ("--model", "Qwen3-0.6B")
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    return write_rows(tmp_path / "trace.jsonl", row(0.0, 100, 5), row(50.0, 200, 3))
+
+
+def test_a_fitted_model_times_the_steps(tmp_path: Path, trace: Path) -> None:
+    run = tmp_path / "run"
+    summary = replay(trace, *MODEL, "--cost", calibration_file(tmp_path), "--output", run, "--json").summary
+    assert summary["cost_model"] == {
+        "kind": "fitted",
+        "text": "made-up, calibrated on H200, held-out error 1.2 %",
+        "outside_share": 0.0,
+    }
+    assert load(run).meta["cost_model"] == {"kind": "fitted", "text": summary["cost_model"]["text"]}
+    steps = load(run).table("steps").to_pylist()
+    # The first step computes a prompt of 100 tokens in the graph of 128.
+    products_us = 1500 + (2600 - 1500) * (128 - 16) / (512 - 16)
+    device_us = products_us + 0.4 + 12 + (100**2 - (100**2 - 100) / 2) * 450e-6 + 4 * 0.1
+    assert steps[0]["device_s"] == pytest.approx(1e-6 * device_us)
+    assert steps[0]["host_s"] == pytest.approx(1e-6 * (500 + 3 + 20 + 10 + 7 * 1.5 + 40 + 15), rel=1e-4)
+
+
+def test_the_share_of_steps_outside_is_said(tmp_path: Path, trace: Path) -> None:
+    """Measured were contexts of up to 104 tokens; the second request's steps are longer."""
+    cost = calibration_file(tmp_path, most=10_500.0)
+    done = replay(trace, *MODEL, "--cost", cost)
+    assert "fitted: made-up, calibrated on H200, held-out error 1.2 %" in done.out
+    assert "Warning: 12 % of the steps have shapes that it was not calibrated for." in done.out
+    assert replay(trace, *MODEL, "--cost", cost, "--json").summary["cost_model"]["outside_share"] == 0.125
+
+
+def test_an_uncalibrated_replay_says_so(tmp_path: Path, trace: Path) -> None:
+    done = replay(trace, *MODEL, "--cost", "roofline")
+    assert "roofline: uncalibrated" in done.out
+    assert "Warning" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("settings", "flags", "said"),
+    [
+        ({}, (), "is calibrated with model Qwen3-0.6B, but the replay has Qwen3-8B; give --model Qwen3-0.6B"),
+        ({"tp": 2}, MODEL, "is calibrated with tp 2, but the replay has 1; give --tp 2"),
+    ],
+)
+def test_a_calibration_of_another_engine_is_refused(
+    tmp_path: Path, trace: Path, settings: dict[str, int], flags: tuple[str, ...], said: str
+) -> None:
+    assert said in replay(trace, *flags, "--cost", calibration_file(tmp_path, **settings)).error
+
+
+def test_smaller_differences_are_notices(tmp_path: Path, trace: Path) -> None:
+    cost = calibration_file(tmp_path, block_size=256, gpu="H100", dtype="float32")
+    notes = replay(trace, *MODEL, "--cost", cost).notes
+    assert notes[-3:] == [
+        "made-up.toml is calibrated with gpu H100, but the replay has H200.",
+        "made-up.toml is calibrated with block size 256, but the replay has 16.",
+        "made-up.toml is calibrated with dtype float32, but the replay has 2 bytes a number.",
+    ]
+
+
+def test_what_is_no_cost_model_is_refused(tmp_path: Path, trace: Path) -> None:
+    assert "give roofline, a file of `sim calibrate`" in replay(trace, "--cost", "guess").error
+    assert "Cannot read the calibration" in replay(trace, "--cost", tmp_path / "none.toml").error
+
+
+def test_explain_shows_the_terms_of_a_calibration(tmp_path: Path) -> None:
+    done = command("explain", *MODEL, "--cost", calibration_file(tmp_path), "--decode-seqs", 16)
+    assert done.code == 0
+    title = " ".join(done.out.partition("┏")[0].split())
+    assert title == "Qwen3-0.6B on 1 x H200, made-up, calibrated on H200, held-out error 1.2 %: graph of 16 tokens"
+    assert "decode attention" in done.out
+
+
+def test_explain_has_no_terms_of_a_run(tmp_path: Path, trace: Path) -> None:
+    assert replay(trace, "--output", tmp_path / "run").code == 0
+    assert "give roofline or a calibration" in command("explain", "--cost", tmp_path / "run").error
+
+
+def test_the_record_names_the_run_that_times_came_from(tmp_path: Path, trace: Path) -> None:
+    assert replay(trace, "--output", tmp_path / "first").code == 0
+    done = replay(trace, "--cost", tmp_path / "first", "--like", tmp_path / "first", "--output", tmp_path / "again")
+    assert done.code == 0
+    meta = json.loads((tmp_path / "again" / "meta.json").read_text())
+    assert meta["cost_model"] == {"kind": "recorded", "text": "step times of the run first"}
