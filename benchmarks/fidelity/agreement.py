@@ -1,0 +1,97 @@
+"""One run on a GPU beside its simulation."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.run import load
+from backends.simulated.calibration import ClassError
+from backends.simulated.calibration_file import load_calibration
+from benchmarks.fidelity.metric_error import METRICS, MetricError
+from benchmarks.fidelity.simulate import simulate
+from benchmarks.fidelity.step_bias import step_bias
+
+_NAME = re.compile(r"^(?P<workload>.+)-(?P<share>\d{3})(?P<variant>-repeat\d+|-wall)?$")
+_REPEAT = "-repeat2"
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """All that is said of one run. Made by `agreement`.
+
+    Attributes:
+        name: of the run directory.
+        share: percent of the sustained rate.
+        num_steps: of the run.
+        decisions: "identical" on the run's own step times, or what `sim verify` says instead.
+        errors: of metrics.
+        bias: of step times, by class.
+        outside_share: of the simulation's steps that the calibration does not cover.
+        num_preemptions: in the run, and in the simulation.
+    """
+
+    name: str
+    share: int
+    num_steps: int
+    decisions: str
+    errors: tuple[MetricError, ...]
+    bias: Mapping[str, ClassError]
+    outside_share: float
+    num_preemptions: tuple[int, int]
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """Titles of metrics whose targets are missed."""
+        return tuple([error.metric.title for error in self.errors if error.is_met(self.share) is False])
+
+
+def agreement(run: Path, cost: Path, output: Path) -> Agreement:
+    """Verify, simulate and compare.
+
+    Args:
+        run: directory of a finished run, named as `Measurement` does.
+        cost: calibration that has not seen it.
+        output: where the simulation's run directory goes.
+
+    Raises:
+        RunError: the run is damaged.
+        SimError: it cannot be simulated.
+    """
+    real = _summary(run)
+    simulated = simulate(run, cost, output)
+    repeat = _other(run)
+    matched = _NAME.match(run.name)
+    return Agreement(
+        name=run.name,
+        share=int(matched["share"]) if matched else 0,
+        num_steps=real["num_steps"],
+        decisions=_verified(run),
+        errors=tuple([MetricError.of(metric, real, simulated, repeat) for metric in METRICS]),
+        bias=step_bias(load_calibration(cost), run),
+        outside_share=simulated["cost_model"]["outside_share"],
+        num_preemptions=(real["num_preemptions"], simulated["num_preemptions"]),
+    )
+
+
+def _summary(run: Path) -> dict[str, Any]:
+    return load(run).summary or {}
+
+
+def _other(run: Path) -> dict[str, Any] | None:
+    """Summary of the other real run of the same trace and rate, if there is one."""
+    first = run.with_name(run.name.removesuffix(_REPEAT))
+    other = run.with_name(run.name + _REPEAT) if first == run else first
+    return _summary(other) if (other / "summary.json").exists() else None
+
+
+def _verified(run: Path) -> str:
+    command = [sys.executable, "-m", "sim", "verify", str(run)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return "identical"
+    said = [line for line in (done.stdout if done.returncode == 1 else done.stderr).splitlines() if line.strip()]
+    return ("differ: " if done.returncode == 1 else "not verified: ") + (said[0].strip() if said else "no reason given")

@@ -1,0 +1,73 @@
+"""Says how well the simulator agrees with runs on a GPU; needs no GPU.
+
+    python -m benchmarks.fidelity.evaluate FOLDER --output fidelity.md --plots PLOTS
+
+FOLDER is what `python -m benchmarks.fidelity` has made: a profile and runs. The cost model is fitted to the profile
+alone; every run is verified, simulated with it and compared.
+"""
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from backends.simulated.calibration_file import dump_calibration
+from benchmarks.fidelity.agreement import Agreement, agreement
+from benchmarks.fidelity.tables import markdown
+from sim.clean_exit import clean_exit
+from sim.errors import SimError
+from sim.fitting.calibrate import calibrate
+from sim.fitting.measured import read_measured
+
+
+def main(
+    folder: Annotated[Path, typer.Argument(help="Folder with profile.parquet and runs/.")],
+    output: Annotated[Path | None, typer.Option(help="Markdown file for the tables. [printed]")] = None,
+    plots: Annotated[Path | None, typer.Option(help="Folder for plots of residuals. [none]")] = None,
+    only: Annotated[str, typer.Option(help="Runs whose names begin so.")] = "",
+    cost: Annotated[Path | None, typer.Option(help="Calibration to use in place of the profile's.")] = None,
+    work: Annotated[Path | None, typer.Option(help="Where simulated runs go. [FOLDER/simulated]")] = None,
+) -> None:
+    """Fit, verify, simulate, compare."""
+    with clean_exit():
+        work = work or folder / "simulated"
+        work.mkdir(parents=True, exist_ok=True)
+        cost = cost or _calibrated(folder, work)
+        found = [_of_run(run, cost, work / run.name) for run in _runs(folder, only)]
+        text = markdown(found)
+        if output is None:
+            print(text)
+        else:
+            output.write_text(text, "utf-8")
+        if plots is not None:
+            from benchmarks.fidelity.residual_plots import residual_plots
+
+            residual_plots(cost, _runs(folder, only), plots)
+
+
+def _calibrated(folder: Path, work: Path) -> Path:
+    calibration = calibrate([read_measured(folder / "profile.parquet")])
+    path = work / "model.toml"
+    path.write_text(dump_calibration(calibration), "utf-8")
+    return path
+
+
+def _runs(folder: Path, only: str) -> list[Path]:
+    runs = sorted(path.parent for path in folder.glob("runs/*/summary.json") if path.parent.name.startswith(only))
+    if not runs:
+        raise SimError(f"{folder} holds no finished run that begins with {only!r}; make some first.")
+    return runs
+
+
+def _of_run(run: Path, cost: Path, output: Path) -> Agreement:
+    if output.exists():
+        shutil.rmtree(output)
+    found = agreement(run, cost, output)
+    errors = ", ".join(f"{error.metric.title} {error.percent or 0:+.2f} %" for error in found.errors)
+    print(f"{run.name}: {found.decisions}, {errors}, steps {found.bias['all'].bias_percent:+.2f} %", flush=True)
+    return found
+
+
+if __name__ == "__main__":
+    typer.run(main)
