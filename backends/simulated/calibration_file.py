@@ -213,11 +213,11 @@ def _check_row(row: tuple[float, ...], where: str, *, is_time: bool) -> None:
 
 
 def _check_lengths(items: dict[str, Any], where: str) -> None:
-    points = items.get("tokens", items.get("rows"))
+    points = next((items[name] for name in ("tokens", "rows", "ratios") if name in items), None)
     if points is None:
         return
-    has_bands = "context_limits" in items
-    num_bands = len(items["context_limits"]) + 1 if has_bands else 1
+    limits = items.get("context_limits", items.get("row_limits"))
+    has_bands, num_bands = limits is not None, len(limits or ()) + 1
     for name, value in items.items():
         if not name.endswith("_us"):
             continue

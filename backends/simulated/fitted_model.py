@@ -3,6 +3,8 @@
 from functools import lru_cache
 from typing import Generic, NamedTuple
 
+import numpy as np
+
 from backends.cost_model import StepColumns, StepTimes, Value, is_absent, is_present, larger
 from backends.simulated.curve import Band, Bands, Curves
 from backends.simulated.fitted_times import DecodeAttentionTimes, DecodeTimes, FittedTimes, ProductTimes, PromptTimes
@@ -23,7 +25,7 @@ class _Rates(NamedTuple, Generic[Value]):
         call_s: device time of decode attention, whatever the contexts.
         context_s: device time of each token of the decode rows' contexts.
         longest_s: device time of each token of the longest context.
-        mean_s: what of it each token of the decode rows' contexts takes off, as only the excess over the mean counts.
+        skew_band: line of the table of skew.
         launches_s: least device time; 0 in a graph.
         host_s: host time but for blocks and requests.
     """
@@ -32,7 +34,7 @@ class _Rates(NamedTuple, Generic[Value]):
     call_s: Value
     context_s: Value
     longest_s: Value
-    mean_s: Value
+    skew_band: Band
     launches_s: Value
     host_s: Value
 
@@ -60,7 +62,7 @@ class FittedModel:
     def step_times(self, steps: StepColumns[Value]) -> StepTimes[Value]:
         """Times of the given steps, row by row."""
         rates = self._rates(steps)
-        device_s = rates.products_s + _attention(steps, rates)
+        device_s = rates.products_s + self._attention(steps, rates)
         if not is_absent(steps.num_prefill_seqs):
             device_s = device_s + self._chunk_attention(steps)
         device_s = larger(device_s, rates.launches_s)
@@ -80,7 +82,7 @@ class FittedModel:
         """
         steps = StepColumns.one_row(shape, graph_size)
         rates, times = self._rates(steps), self.step_times(steps)
-        attention_s, chunks_s = _attention(steps, rates), self._chunk_attention(steps)
+        attention_s, chunks_s = self._attention(steps, rates), self._chunk_attention(steps)
         work_s = rates.products_s + attention_s + chunks_s
         waits_s = larger(rates.launches_s - work_s, 0.0)
         host = self._host
@@ -98,6 +100,12 @@ class FittedModel:
             ("host: stalls, on average", 1.0, host.stalls_us * _US, "host"),
         )
         return tuple([Term(name, count, 0.0, 0.0, time_s, limit) for name, count, time_s, limit in named if time_s])
+
+    def _attention(self, steps: StepColumns[Value], rates: _Rates[Value]) -> Value:
+        """Of decode rows, and what the longest context adds."""
+        ratio = steps.max_context * steps.num_decode_seqs / larger(steps.decode_context, 1.0)
+        longest_s = rates.longest_s + self._decode.skew.at(ratio, rates.skew_band)
+        return rates.call_s + steps.decode_context * rates.context_s + steps.max_context * longest_s
 
     def _chunk_attention(self, steps: StepColumns[Value]) -> Value:
         num_tokens = steps.num_prefill_tokens
@@ -140,11 +148,12 @@ class FittedModel:
         alone, beside = self._decode.rates(steps, decode_band), self._prompts.rates(steps, prompt_band)
         no_prompts = 1.0 - has_prompts
         # One of both factors is 1.0 and the other 0.0, so that a sum is one of its parts to the last bit.
-        products_s, call_s, context_s, longest_s, mean_s = [
+        products_s, call_s, context_s, longest_s = [
             no_prompts * first + has_prompts * second for first, second in zip(alone, beside, strict=True)
         ]
+        skew_band = self._decode.skew_band(steps)
         launches_s, host_s = self._launch_time(steps), self._host_time(steps)
-        return _Rates(products_s, call_s, context_s, longest_s, mean_s, launches_s, host_s)
+        return _Rates(products_s, call_s, context_s, longest_s, skew_band, launches_s, host_s)
 
     def _launch_time(self, steps: StepColumns[Value]) -> Value:
         launches, has_prompts = self._launches, is_present(steps.num_prefill_seqs)
@@ -168,10 +177,15 @@ class _DecodeAttention:
         self.bands = Bands(times.context_limits)
         self._call = Curves(times.rows, times.call_us, is_level_beyond=True)
         self._context = Curves(times.rows, times.per_1k_tokens_us, is_level_beyond=True)
+        self._longest = Curves(times.rows, times.longest_per_1k_us, is_level_beyond=True)
 
-    def rates(self, rows: Value, band: Band) -> tuple[Value, Value]:
-        """Seconds whatever the contexts, and for each token of all of them."""
-        return self._call.at(rows, band) * _US, self._context.at(rows, band) * _PER_1K
+    def rates(self, rows: Value, band: Band) -> tuple[Value, Value, Value]:
+        """Seconds whatever the contexts, for each token of all of them, and for each token of the longest."""
+        return (
+            self._call.at(rows, band) * _US,
+            self._context.at(rows, band) * _PER_1K,
+            self._longest.at(rows, band) * _PER_1K,
+        )
 
 
 class _Decodes:
@@ -180,18 +194,25 @@ class _Decodes:
     def __init__(self, times: DecodeTimes) -> None:
         self.attention = _DecodeAttention(times.attention)
         self._products = _products(times.products)
-        self._excess = Curves(times.excess.rows, [times.excess.per_1k_tokens_us], is_level_beyond=True)
         self._sampled_row_s = times.sampled_row_us * _US
+        lines = [[value * _PER_1K for value in line] for line in times.skew.longest_per_1k_us]
+        # One line more, of zeros, for steps with chunks.
+        self.skew = Curves(times.skew.ratios, [*lines, [0.0] * len(times.skew.ratios)], is_level_beyond=True)
+        self._skew_bands = Bands(times.skew.row_limits)
+        self._no_skew = len(lines)
 
-    def rates(self, steps: StepColumns[Value], band: Band) -> tuple[Value, Value, Value, Value, Value]:
-        """The first five of `_Rates`."""
-        rows = steps.num_decode_seqs
-        call_s, context_s = self.attention.rates(rows, band)
-        excess_s = self._excess.at(rows) * _PER_1K
+    def rates(self, steps: StepColumns[Value], band: Band) -> tuple[Value, Value, Value, Value]:
+        """The first four of `_Rates`."""
+        call_s, context_s, longest_s = self.attention.rates(_padded(steps), band)
         products_s = self._products.at(_padded(steps)) * _US
-        # The excess is longest - mean, and the mean is the sum over the rows.
-        mean_s = excess_s / larger(rows, 1.0)
-        return products_s + steps.num_sampled * self._sampled_row_s, call_s, context_s, excess_s, mean_s
+        return products_s + steps.num_sampled * self._sampled_row_s, call_s, context_s, longest_s
+
+    def skew_band(self, steps: StepColumns[Value]) -> Band:
+        """Line of the table of skew."""
+        band = self._skew_bands.of(_padded(steps))
+        if isinstance(steps.num_prefill_seqs, float):
+            return self._no_skew if steps.num_prefill_seqs else band
+        return np.where(steps.num_prefill_seqs > 0, self._no_skew, band)
 
 
 class _Prompts:
@@ -202,25 +223,19 @@ class _Prompts:
         self._products = _products(times.products)
         self._times = times
 
-    def rates(self, steps: StepColumns[Value], band: Band) -> tuple[Value, Value, Value, Value, Value]:
-        """The first five of `_Rates`."""
+    def rates(self, steps: StepColumns[Value], band: Band) -> tuple[Value, Value, Value, Value]:
+        """The first four of `_Rates`."""
         times, has_decodes = self._times, is_present(steps.num_decode_seqs)
-        call_s, context_s = self.attention.rates(steps.num_decode_seqs, band)
+        call_s, context_s, longest_s = self.attention.rates(steps.num_decode_seqs, band)
         products_us = self._products.at(_padded(steps)) + has_decodes * times.beside_decodes_us
         rows_us = steps.num_sampled * times.sampled_row_us + steps.num_prefill_seqs * times.chunk_us
-        none = has_decodes * 0.0
-        longest_s = none + times.longest_per_1k_us * _PER_1K
-        return (products_us + rows_us) * _US, has_decodes * call_s, context_s, longest_s, none
+        # Without decode rows the longest context is a chunk's.
+        longest_s = has_decodes * longest_s + times.longest_per_1k_us * _PER_1K
+        return (products_us + rows_us) * _US, has_decodes * call_s, context_s, longest_s
 
 
 def _products(times: ProductTimes) -> Curves:
     return Curves(times.tokens, [times.time_us])
-
-
-def _attention(steps: StepColumns[Value], rates: _Rates[Value]) -> Value:
-    """Of decode rows, and what the longest context adds."""
-    excess_s = steps.max_context * rates.longest_s - steps.decode_context * rates.mean_s
-    return rates.call_s + steps.decode_context * rates.context_s + larger(excess_s, 0.0)
 
 
 def _num_tokens(steps: StepColumns[Value]) -> Value:

@@ -27,32 +27,38 @@ class DecodeAttentionTimes:
     """Device time that decode rows add by their contexts.
 
     Tables have a line for each band of the step's longest context, as block tables come in a few widths, and a column
-    for each number of decode rows in `rows`; linear in between, level beyond.
+    for each number of rows in `rows`; linear in between, level beyond.
 
     Attributes:
-        rows: points; decode rows.
+        rows: points; rows of the graph, or decode rows in an eager step and beside chunks.
         context_limits: longest context of each band but the last.
         call_us: whatever the contexts.
         per_1k_tokens_us: for each 1,000 tokens of all contexts together.
+        longest_per_1k_us: for each 1,000 tokens of the longest context.
     """
 
     rows: Row
     context_limits: Row
     call_us: tuple[Row, ...]
     per_1k_tokens_us: tuple[Row, ...]
+    longest_per_1k_us: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExcessTimes:
-    """Device time that one long context among shorter ones adds: the others are done, and the device waits for it.
+class SkewTimes:
+    """Device time that long contexts among shorter ones add: the others are done, and the device waits for them.
+
+    Tables have a line for each band of rows, and a column for each ratio in `ratios`; linear in between, level beyond.
 
     Attributes:
-        rows: points; decode rows.
-        per_1k_tokens_us: at each, for each 1,000 tokens by which the longest context exceeds the mean.
+        ratios: points; longest context over the mean one.
+        row_limits: most rows of each band but the last.
+        longest_per_1k_us: for each 1,000 tokens of the longest context.
     """
 
-    rows: Row
-    per_1k_tokens_us: Row
+    ratios: Row
+    row_limits: Row
+    longest_per_1k_us: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +68,13 @@ class DecodeTimes:
     Attributes:
         products: by tokens.
         attention: by contexts.
-        excess: by the longest context.
+        skew: by how much longer the longest context is.
         sampled_row_us: for each row that yields a token.
     """
 
     products: ProductTimes
     attention: DecodeAttentionTimes
-    excess: ExcessTimes
+    skew: SkewTimes
     sampled_row_us: float
 
 

@@ -8,17 +8,21 @@ from backends.cost_model import FloatColumn, StepColumns, larger
 from backends.simulated.fitted_times import (
     DecodeAttentionTimes,
     DecodeTimes,
-    ExcessTimes,
     FittedTimes,
     HostTimes,
     LaunchTimes,
     ProductTimes,
     PromptTimes,
+    SkewTimes,
 )
 
 _CONTEXT_LIMITS = (1024.0, 4096.0, 16384.0)
 """Widths of block tables, in tokens, for which steps are captured."""
-_DECODE_ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+_DECODE_ROWS = (1, 2, 4, 8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 384, 512, 768, 1024)
+_RATIOS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 30.0, 100.0)
+MAX_SPLIT_ROWS = 24.0
+"""Rows up to which decode attention may split contexts by the width of block tables."""
+_SKEW_LIMITS = (MAX_SPLIT_ROWS, 48.0, 96.0, 192.0)
 _ROWS_BESIDE = (1, 8, 32, 64, 128, 256, 512, 1024)
 _PROMPT_TOKENS = (
     2, 16, 32, 64, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12_288, 16_384, 32_768,
@@ -31,15 +35,18 @@ def blank_times(steps: StepColumns[FloatColumn]) -> FittedTimes:
     has_prompts = steps.num_prefill_seqs > 0
     tokens = larger(steps.num_prefill_tokens + steps.num_decode_seqs, steps.graph_size)
     rows, context = steps.num_decode_seqs, steps.max_context
-    points = _points(rows[~has_prompts], _DECODE_ROWS)
     decode = DecodeTimes(
         products=_products(_sizes(tokens[~has_prompts])),
         attention=_attention(
-            rows[~has_prompts],
+            tokens[~has_prompts],
             _DECODE_ROWS,
             [limit for limit in _CONTEXT_LIMITS if _splits(context[~has_prompts], limit)],
         ),
-        excess=ExcessTimes(rows=points, per_1k_tokens_us=(0.0,) * len(points)),
+        skew=SkewTimes(
+            ratios=_RATIOS,
+            row_limits=_SKEW_LIMITS,
+            longest_per_1k_us=((0.0,) * len(_RATIOS),) * (len(_SKEW_LIMITS) + 1),
+        ),
         sampled_row_us=0.0,
     )
     prompts = PromptTimes(
@@ -87,4 +94,6 @@ def _products(tokens: tuple[float, ...]) -> ProductTimes:
 def _attention(rows: FloatColumn, candidates: Sequence[int], limits: Sequence[float]) -> DecodeAttentionTimes:
     points = _points(rows, candidates)
     table = ((0.0,) * len(points),) * (len(limits) + 1)
-    return DecodeAttentionTimes(rows=points, context_limits=tuple(limits), call_us=table, per_1k_tokens_us=table)
+    return DecodeAttentionTimes(
+        rows=points, context_limits=tuple(limits), call_us=table, per_1k_tokens_us=table, longest_per_1k_us=table
+    )

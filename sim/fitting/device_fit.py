@@ -9,6 +9,7 @@ import numpy as np
 from backends.cost_model import FloatColumn
 from backends.simulated.fitted_model import FittedModel
 from backends.simulated.fitted_times import DecodeTimes, FittedTimes, LaunchTimes, PromptTimes
+from sim.fitting.blank_times import MAX_SPLIT_ROWS
 from sim.fitting.relative_fit import fit_relative
 from sim.fitting.samples import Flags, Samples
 from sim.fitting.vectors import Vector, places, to_vector, with_vector
@@ -119,8 +120,18 @@ def _basis(blank: DecodeTimes | PromptTimes) -> Vector:
     basis, where = np.eye(len(to_vector(blank))), places(blank)
     products = where["products.time_us"]
     basis[products, products] = np.tril(np.ones((products.stop - products.start,) * 2))
+    points = blank.attention.rows
     first = where["attention.call_us"].start
-    for place in range(first, first + len(blank.attention.rows)):
+    unused = set(range(first, first + len(points)))
+    # What the longest context adds is told by the step's band where contexts are split, else by its skew.
+    lone = where["attention.longest_per_1k_us"]
+    for place in range(lone.start, lone.stop):
+        if isinstance(blank, PromptTimes) or points[(place - lone.start) % len(points)] > MAX_SPLIT_ROWS:
+            unused.add(place)
+    if isinstance(blank, DecodeTimes):
+        skew = where["skew.longest_per_1k_us"].start
+        unused |= set(range(skew, skew + len(blank.skew.ratios)))
+    for place in unused:
         basis[place, place] = 0.0
     return basis
 
@@ -128,15 +139,15 @@ def _basis(blank: DecodeTimes | PromptTimes) -> Vector:
 def _wishes(blank: DecodeTimes | PromptTimes) -> Iterator[Vector]:
     """Neighbours in tables should be alike, bands too, and slopes of products."""
     size, where = len(to_vector(blank)), places(blank)
-    for name in ("call_us", "per_1k_tokens_us"):
+    for name in ("call_us", "per_1k_tokens_us", "longest_per_1k_us"):
         for first, second in _neighbours(len(blank.attention.context_limits) + 1, len(blank.attention.rows)):
             wish = np.zeros(size)
             start = where[f"attention.{name}"].start
             wish[start + first], wish[start + second] = 1.0, -1.0
             yield wish
     if isinstance(blank, DecodeTimes):
-        start = where["excess.per_1k_tokens_us"].start
-        for first, second in _neighbours(1, len(blank.excess.rows)):
+        start = where["skew.longest_per_1k_us"].start
+        for first, second in _neighbours(len(blank.skew.row_limits) + 1, len(blank.skew.ratios)):
             wish = np.zeros(size)
             wish[start + first], wish[start + second] = 1.0, -1.0
             yield wish

@@ -15,6 +15,7 @@ from sim.fitting.samples import Flags, Samples
 from sim.profiling.profile_file import is_profile, read_profile
 
 _HELD_OUT_FAMILY = "traffic"
+"""Of a profile, every second load of this kind is held out; only the others show steps of unlike contexts."""
 _STRETCH, _EVERY = 50, 5
 """Of a run, every fifth stretch of so many steps is held out."""
 _ATTENTION = re.compile(r"^Attention (\S+)")
@@ -65,9 +66,10 @@ def _of_profile(path: Path) -> Measured:
     columns, loads = profile.columns, profile.meta["loads"]
     load_numbers = columns["load"].astype(np.int64)
     is_traffic = np.array([load["family"] == _HELD_OUT_FAMILY for load in loads], dtype=np.bool_)
+    is_held_out = is_traffic & (np.cumsum(is_traffic) % 2 == 1)
     follows = np.zeros(len(load_numbers), dtype=np.bool_)
     follows[1:] = load_numbers[1:] == load_numbers[:-1]
-    samples = _samples(columns, follows, is_traffic[load_numbers])
+    samples = _samples(columns, follows, is_held_out[load_numbers])
     return Measured(path.name, "profile", profile.meta, samples.where(columns["is_warm_up"] == 0))
 
 

@@ -3,12 +3,12 @@
 from backends.simulated.fitted_times import (
     DecodeAttentionTimes,
     DecodeTimes,
-    ExcessTimes,
     FittedTimes,
     HostTimes,
     LaunchTimes,
     ProductTimes,
     PromptTimes,
+    SkewTimes,
 )
 
 
@@ -26,8 +26,13 @@ def fitted_times(scale: float = 1.0) -> FittedTimes:
                 context_limits=(1024.0, 4096.0),
                 call_us=(scaled(0.0, 0.0, 0.0), scaled(20.0, 15.0, 0.0), scaled(40.0, 35.0, 5.0)),
                 per_1k_tokens_us=(scaled(30.0, 27.0, 29.0), scaled(24.0, 26.0, 29.5), scaled(23.0, 28.0, 29.0)),
+                longest_per_1k_us=(scaled(9.0, 5.0, 0.0), scaled(3.0, 2.0, 0.0), scaled(1.0, 2.0, 0.0)),
             ),
-            excess=ExcessTimes(rows=(1.0, 256.0), per_1k_tokens_us=scaled(3.0, 1.0)),
+            skew=SkewTimes(
+                ratios=(1.0, 5.0, 30.0),
+                row_limits=(24.0, 96.0),
+                longest_per_1k_us=(scaled(0.0, 0.0, 0.0), scaled(90.0, 110.0, 120.0), scaled(80.0, 100.0, 120.0)),
+            ),
             sampled_row_us=scale * 0.3,
         ),
         prompts=PromptTimes(
@@ -37,6 +42,7 @@ def fitted_times(scale: float = 1.0) -> FittedTimes:
                 context_limits=(),
                 call_us=(scaled(0.0, 50.0),),
                 per_1k_tokens_us=(scaled(32.0, 30.0),),
+                longest_per_1k_us=(scaled(0.0, 0.0),),
             ),
             beside_decodes_us=scale * 180.0,
             sampled_row_us=scale * 0.4,

@@ -72,13 +72,15 @@ def test_a_decode_step_is_the_sum_of_its_parts() -> None:
     rows = [Row(1, 499)] * 15 + [Row(1, 2499)]
     # 16 rows padded to 36 tokens: half way between the points 8 and 64.
     products_us, sampled_us = (1210 + 1400) / 2, 16 * 0.3
-    # The longest context, 2,500, is in the second band; 16 rows are one of its points.
-    attention_us = 15 + 26 * (15 * 0.5 + 2.5)
-    mean = (15 * 500 + 2500) / 16
-    excess_us = (3 - 2 * 15 / 255) * (2500 - mean) / 1000
+    # The longest context, 2,500, is in the second band; 36 rows lie between its points 16 and 256.
+    share = (36 - 16) / (256 - 16)
+    attention_us = 15 * (1 - share) + (26 + 3.5 * share) * (15 * 0.5 + 2.5) + 2 * (1 - share) * 2.5
+    # It is 4 times the mean: between the ratios 1 and 5, in the band of up to 96 rows.
+    assert 2500 * 16 / (15 * 500 + 2500) == 4
+    attention_us += (90 + 20 * 3 / 4) * 2.5
     host_us = 300 + 16 * 3 + 15 + 2 * 1.5
     found = times(shape_of(rows, num_new_blocks=2), 36)
-    assert found.device_s == pytest.approx(1e-6 * (products_us + sampled_us + attention_us + excess_us), rel=1e-12)
+    assert found.device_s == pytest.approx(1e-6 * (products_us + sampled_us + attention_us), rel=1e-12)
     assert found.duration_s - found.device_s == pytest.approx(1e-6 * host_us, rel=1e-9)
 
 
