@@ -1,5 +1,6 @@
 """Offline use: prompts in, outputs out, on any backend."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
 from types import TracebackType
@@ -13,6 +14,7 @@ from engine.limits import Limits
 from engine.mailbox import Mailbox
 from engine.policies.vllm import VllmPolicy
 from engine.policy import Policy
+from engine.progress_line import ProgressLine
 from engine.request import Request
 from engine.request_output import RequestOutput
 from engine.sampling_params import SamplingParams
@@ -64,13 +66,17 @@ class LLM:
         prompts: str | Sequence[PromptLike],
         sampling_params: SamplingParams | Sequence[SamplingParams] | None = None,
         on_step: OnStep | None = None,
+        *,
+        show_progress: bool = True,
     ) -> list[RequestOutput]:
         """Serve all prompts; the outputs come in the order of the prompts.
 
         Args:
             prompts: strings (with a tokenizer) or lists of token ids; a single string is a list of one.
             sampling_params: one for all, or one for each prompt.
-            on_step: called after each step, for progress.
+            on_step: called after each step that was computed.
+            show_progress: keep a line with requests ended, and prefill and decode tokens a second, on stderr if that is
+                a terminal.
 
         Raises:
             RequestError: a prompt cannot be served, or the lists do not match; nothing was queued.
@@ -79,11 +85,15 @@ class LLM:
         for request in requests:
             self._scheduler.check(request)
         boxes = [self._post(request) for request in requests]
+        progress = _progress_line(boxes) if show_progress else None
+        after_step = _each_of(on_step, progress)
         try:
             while any(box.ended is None for box in boxes):
-                self.step(on_step)
+                self.step(after_step)
         finally:
             self._drop(requests)
+            if progress:
+                progress.close()
         return [self._output(request, box.ended) for request, box in zip(requests, boxes, strict=True) if box.ended]
 
     def chat(
@@ -224,6 +234,23 @@ class LLM:
             status=ended.status,
             finish_reason=ended.reason,
         )
+
+
+def _progress_line(boxes: Sequence[Mailbox]) -> ProgressLine:
+    return ProgressLine(len(boxes), lambda: sum(box.ended is not None for box in boxes), sys.stderr)
+
+
+def _each_of(on_step: OnStep | None, progress: ProgressLine | None) -> OnStep | None:
+    """What to call after a step."""
+    if progress is None:
+        return on_step
+
+    def both(batch: Batch, result: StepResult) -> None:
+        progress.note(batch.shape)
+        if on_step:
+            on_step(batch, result)
+
+    return both
 
 
 def _new_tokens(batch: Batch, result: StepResult | None, ended: Sequence[Ended]) -> dict[str, int]:
