@@ -1,8 +1,10 @@
 """Offline use: prompts in, outputs out, on any backend."""
 
+import reprlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
+from operator import index
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -196,13 +198,16 @@ class LLM:
     def _requests(
         self, prompts: Sequence[PromptLike], params: SamplingParams | Sequence[SamplingParams] | None
     ) -> list[Request]:
-        if params is None or isinstance(params, SamplingParams):
-            params = [params or SamplingParams()] * len(prompts)
+        if params is None or isinstance(params, (SamplingParams, Mapping)):
+            params = [SamplingParams() if params is None else params] * len(prompts)
         if len(params) != len(prompts):
             raise RequestError(
                 f"There are {len(prompts)} prompts but {len(params)} sampling params; give one or as many."
             )
-        token_ids = [self._encode(prompt) for prompt in prompts]
+        for each in params:
+            if not isinstance(each, SamplingParams):
+                raise RequestError(f"Sampling params are {each!r}; give SamplingParams(...), one or a list of them.")
+        token_ids = [self._encode(prompt, f"Prompt {i}") for i, prompt in enumerate(prompts)]
         first = self._num_requests
         self._num_requests += len(prompts)
         return [
@@ -210,8 +215,19 @@ class LLM:
             for i, (ids, each) in enumerate(zip(token_ids, params, strict=True))
         ]
 
-    def _encode(self, prompt: PromptLike) -> Sequence[int]:
-        return self._need_tokenizer().encode(prompt) if isinstance(prompt, str) else prompt
+    def _encode(self, prompt: PromptLike, name: str) -> Sequence[int]:
+        if isinstance(prompt, str):
+            return self._need_tokenizer().encode(prompt)
+        try:
+            token_ids = [index(token_id) for token_id in prompt]
+        except TypeError:
+            raise RequestError(
+                f"{name} is {reprlib.repr(prompt)}; a prompt is a text or a list of token ids, and even a single list "
+                f"of token ids stands in a list."
+            ) from None
+        if min(token_ids, default=0) < 0:
+            raise RequestError(f"{name} has token id {min(token_ids)}; token ids begin at 0.")
+        return token_ids
 
     def _need_tokenizer(self) -> Tokenizer:
         if self._tokenizer is None:
