@@ -95,7 +95,7 @@ def _second_engine(setup: Setup) -> Verdict:
 def _no_memory_in_a_step(setup: Setup) -> Verdict:
     """The step would fit, but something else has taken the memory since the start; later it is there again.
 
-    Only an eager step can run out of memory: a graph has had its own since the start. So no prompts are captured.
+    What runs in a graph has had its memory since the start, so the prompts run eager.
     """
     setup.need_cuda()
     sizes: list[int | None] = []
