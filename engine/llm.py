@@ -1,7 +1,10 @@
 """Offline use: prompts in, outputs out, on any backend."""
 
+import reprlib
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
+from operator import index
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -13,6 +16,7 @@ from engine.limits import Limits
 from engine.mailbox import Mailbox
 from engine.policies.vllm import VllmPolicy
 from engine.policy import Policy
+from engine.progress_line import ProgressLine
 from engine.request import Request
 from engine.request_output import RequestOutput
 from engine.sampling_params import SamplingParams
@@ -64,13 +68,17 @@ class LLM:
         prompts: str | Sequence[PromptLike],
         sampling_params: SamplingParams | Sequence[SamplingParams] | None = None,
         on_step: OnStep | None = None,
+        *,
+        show_progress: bool = True,
     ) -> list[RequestOutput]:
         """Serve all prompts; the outputs come in the order of the prompts.
 
         Args:
             prompts: strings (with a tokenizer) or lists of token ids; a single string is a list of one.
             sampling_params: one for all, or one for each prompt.
-            on_step: called after each step, for progress.
+            on_step: called after each step that was computed.
+            show_progress: keep a line with requests ended, and prefill and decode tokens a second, on stderr if that is
+                a terminal.
 
         Raises:
             RequestError: a prompt cannot be served, or the lists do not match; nothing was queued.
@@ -79,11 +87,15 @@ class LLM:
         for request in requests:
             self._scheduler.check(request)
         boxes = [self._post(request) for request in requests]
+        progress = _progress_line(boxes) if show_progress else None
+        after_step = _each_of(on_step, progress)
         try:
             while any(box.ended is None for box in boxes):
-                self.step(on_step)
+                self.step(after_step)
         finally:
             self._drop(requests)
+            if progress:
+                progress.close()
         return [self._output(request, box.ended) for request, box in zip(requests, boxes, strict=True) if box.ended]
 
     def chat(
@@ -186,13 +198,16 @@ class LLM:
     def _requests(
         self, prompts: Sequence[PromptLike], params: SamplingParams | Sequence[SamplingParams] | None
     ) -> list[Request]:
-        if params is None or isinstance(params, SamplingParams):
-            params = [params or SamplingParams()] * len(prompts)
+        if params is None or isinstance(params, (SamplingParams, Mapping)):
+            params = [SamplingParams() if params is None else params] * len(prompts)
         if len(params) != len(prompts):
             raise RequestError(
                 f"There are {len(prompts)} prompts but {len(params)} sampling params; give one or as many."
             )
-        token_ids = [self._encode(prompt) for prompt in prompts]
+        for each in params:
+            if not isinstance(each, SamplingParams):
+                raise RequestError(f"Sampling params are {each!r}; give SamplingParams(...), one or a list of them.")
+        token_ids = [self._encode(prompt, f"Prompt {i}") for i, prompt in enumerate(prompts)]
         first = self._num_requests
         self._num_requests += len(prompts)
         return [
@@ -200,8 +215,19 @@ class LLM:
             for i, (ids, each) in enumerate(zip(token_ids, params, strict=True))
         ]
 
-    def _encode(self, prompt: PromptLike) -> Sequence[int]:
-        return self._need_tokenizer().encode(prompt) if isinstance(prompt, str) else prompt
+    def _encode(self, prompt: PromptLike, name: str) -> Sequence[int]:
+        if isinstance(prompt, str):
+            return self._need_tokenizer().encode(prompt)
+        try:
+            token_ids = [index(token_id) for token_id in prompt]
+        except TypeError:
+            raise RequestError(
+                f"{name} is {reprlib.repr(prompt)}; a prompt is a text or a list of token ids, and even a single list "
+                f"of token ids stands in a list."
+            ) from None
+        if min(token_ids, default=0) < 0:
+            raise RequestError(f"{name} has token id {min(token_ids)}; token ids begin at 0.")
+        return token_ids
 
     def _need_tokenizer(self) -> Tokenizer:
         if self._tokenizer is None:
@@ -224,6 +250,23 @@ class LLM:
             status=ended.status,
             finish_reason=ended.reason,
         )
+
+
+def _progress_line(boxes: Sequence[Mailbox]) -> ProgressLine:
+    return ProgressLine(len(boxes), lambda: sum(box.ended is not None for box in boxes), sys.stderr)
+
+
+def _each_of(on_step: OnStep | None, progress: ProgressLine | None) -> OnStep | None:
+    """What to call after a step."""
+    if progress is None:
+        return on_step
+
+    def both(batch: Batch, result: StepResult) -> None:
+        progress.note(batch.shape)
+        if on_step:
+            on_step(batch, result)
+
+    return both
 
 
 def _new_tokens(batch: Batch, result: StepResult | None, ended: Sequence[Ended]) -> dict[str, int]:

@@ -1,6 +1,8 @@
 """How wide the block tables of decode rows are handed to attention."""
 
-_TOKENS = (1024, 4096, 16384)
+from collections.abc import Sequence
+
+_LIMITS = (1024, 4096, 16384)
 _PROGRAMS = 256
 
 
@@ -24,14 +26,23 @@ class TableWidths:
         block_size: tokens in a block.
         num_kv_heads: of this rank.
         is_split: whether attention splits contexts by the table's width.
+        limits: contexts, in tokens, for which there are narrower tables, ascending.
 
     Attributes:
         full: as given.
     """
 
-    def __init__(self, full: int, block_size: int, *, num_kv_heads: int, is_split: bool) -> None:
+    def __init__(
+        self,
+        full: int,
+        block_size: int,
+        *,
+        num_kv_heads: int,
+        is_split: bool,
+        limits: Sequence[int] = _LIMITS,
+    ) -> None:
         self.full = full
-        blocks = [-(-tokens // block_size) for tokens in _TOKENS]
+        blocks = [-(-tokens // block_size) for tokens in limits]
         self._narrow = tuple([width for width in blocks if width < full]) if is_split else ()
         self._max_split_rows = _PROGRAMS // num_kv_heads if is_split else 0
 

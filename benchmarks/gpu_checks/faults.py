@@ -18,6 +18,7 @@ from benchmarks.gpu_checks.greedy_margins import GreedyJudge
 from benchmarks.gpu_checks.parity import small_config
 from benchmarks.gpu_checks.setup import Setup
 from engine import SamplingParams
+from engine.llm import OnStep
 
 _MIB = 2**20
 _GREEDY = SamplingParams(temperature=0, max_tokens=8)
@@ -63,9 +64,10 @@ def _is_refused(setup: Setup, sentence: str, options: dict[str, object], *, need
     return Verdict(sentence in said and "\n" not in said, {"said": said})
 
 
-def _generates(backend: Qwen3Backend, num_tokens: int = 20) -> str:
+def _generates(backend: Qwen3Backend, num_tokens: int = 20, on_step: OnStep | None = None) -> str:
     """Reasons why two different requests of `num_tokens`, in one step, ended."""
-    outputs = engine_on(backend).generate([list(range(first, num_tokens + first)) for first in range(2)], _GREEDY)
+    prompts = [[(first + i) % 500 for i in range(num_tokens)] for first in range(2)]
+    outputs = engine_on(backend).generate(prompts, _GREEDY, on_step)
     return " ".join({output.finish_reason for output in outputs})
 
 
@@ -91,14 +93,18 @@ def _second_engine(setup: Setup) -> Verdict:
 
 
 def _no_memory_in_a_step(setup: Setup) -> Verdict:
-    """The step would fit, but something else has taken the memory since the start; later it is there again."""
+    """The step would fit, but something else has taken the memory since the start; later it is there again.
+
+    What runs in a graph has had its memory since the start, so the prompts run eager.
+    """
     setup.need_cuda()
-    with _open(setup, num_blocks=20) as backend:
-        with all_taken_but(24 * _MIB):
+    sizes: list[int | None] = []
+    with _open(setup, num_blocks=20, mixed_graph_sizes=()) as backend:
+        with all_taken_but(8 * _MIB):
             said = _generates(backend, 1000)
-        reason = _generates(backend, 1000)
-    is_ok = "The GPU has run out of memory in a step" in said and reason == "length"
-    return Verdict(is_ok, {"said": said, "afterwards": reason})
+        reason = _generates(backend, 1000, lambda _, result: sizes.append(result.graph_size))
+    is_ok = "The GPU has run out of memory in a step" in said and reason == "length" and sizes[0] is None
+    return Verdict(is_ok, {"said": said, "afterwards": reason, "ran_eager": sizes.count(None)})
 
 
 def _nan_rows(setup: Setup) -> Verdict:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from backends.graph_table import GraphTable
-from backends.qwen3.attention import PagedAttention
+from backends.qwen3.attention import Attention, PagedAttention
 from backends.qwen3.attention_torch import TorchKernels
 from backends.qwen3.backend_settings import BackendSettings
 from backends.qwen3.forward_inputs import ForwardInputs
@@ -27,6 +27,8 @@ from benchmarks.gpu_checks.setup import Setup
 from benchmarks.gpu_checks.step_rows import Row
 from benchmarks.gpu_checks.stepper import Stepper
 
+_NUM_SPARE_BLOCKS = 3
+
 
 class GraphTwin:
     """Final hidden states of a step, computed in several ways from the same cache of random numbers.
@@ -38,7 +40,7 @@ class GraphTwin:
         lengths: tokens of the sequence in each seat.
 
     Attributes:
-        full_width: blocks of the captured block tables, a few more than any sequence has.
+        full_width: blocks of the widest captured block tables, a few more than any sequence has.
     """
 
     def __init__(self, setup: Setup, kind: AttentionKind, table: GraphTable, lengths: Sequence[int]) -> None:
@@ -47,16 +49,20 @@ class GraphTwin:
         self._model = random_model(config, SingleRank(), device=self._device)
         attention = attention_of(setup, kind)
         sequences = [[(7 * i + seat) % config.vocab_size for i in range(end)] for seat, end in enumerate(lengths)]
-        self._stepper = Stepper(self._model, attention, sequences, block_size=kind.block_size, device=self._device)
+        self._stepper = Stepper(
+            self._model,
+            attention,
+            sequences,
+            block_size=kind.block_size,
+            device=self._device,
+            num_spare_blocks=_NUM_SPARE_BLOCKS,
+        )
         self._cache, rows = self._stepper.kv_cache, self._stepper.steps.rows
         for tensor in (*self._cache.keys, *self._cache.values):
             tensor.normal_(std=2)  # so that attention picks few tokens, and a wrong block shows
             tensor[self._stepper.steps.free_blocks[1:]] = torch.nan
-        self.full_width = rows.block_tables.shape[1] + 3
-        is_split = getattr(attention, "is_split_by_width", False)
-        self._widths = TableWidths(
-            self.full_width, kind.block_size, num_kv_heads=config.num_key_value_heads, is_split=is_split
-        )
+        self.full_width = rows.block_tables.shape[1]
+        self._widths = _widths(setup, kind, attention, config.num_key_value_heads, self.full_width)
         self._inputs: list[ForwardInputs] = []
 
         def forward(inputs: ForwardInputs) -> torch.Tensor:
@@ -110,6 +116,17 @@ class GraphTwin:
 
     def _command(self, rows: Sequence[Row]) -> StepCommand:
         return replace(self._stepper.steps.command(rows), samples=np.ones(len(rows), dtype=np.bool_))
+
+
+def _widths(setup: Setup, kind: AttentionKind, attention: Attention, num_kv_heads: int, full: int) -> TableWidths:
+    """As the backend has them; on a CPU several as well, though nothing is split there, and narrow: contexts are short.
+
+    None of the narrow ones is the width of a sequence, so eager and captured tables are padded.
+    """
+    if not setup.is_cuda:
+        return TableWidths(full, kind.block_size, num_kv_heads=num_kv_heads, is_split=True, limits=(24, 70))
+    is_split = getattr(attention, "is_split_by_width", False)
+    return TableWidths(full, kind.block_size, num_kv_heads=num_kv_heads, is_split=is_split)
 
 
 def _key(inputs: ForwardInputs) -> tuple[int, int | None]:

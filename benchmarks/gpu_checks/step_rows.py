@@ -32,12 +32,15 @@ class StepRows:
         free_blocks: ids of blocks that no sequence owns; 0 is one.
     """
 
-    def __init__(self, sequences: Sequence[Sequence[int]], *, block_size: int, seed: int = 0) -> None:
+    def __init__(
+        self, sequences: Sequence[Sequence[int]], *, block_size: int, num_spare_blocks: int = 0, seed: int = 0
+    ) -> None:
         """Seat all sequences.
 
         Args:
             sequences: tokens of each.
             block_size: tokens in a KV block.
+            num_spare_blocks: how many blocks more than the longest sequence has a block table can hold.
             seed: of the block ids.
         """
         widths = [-(-len(tokens) // block_size) for tokens in sequences]
@@ -45,7 +48,8 @@ class StepRows:
         self.num_blocks = num_owned + 4
         ids = np.random.default_rng(seed).permutation(np.arange(1, self.num_blocks)).astype(np.int32)
         self.free_blocks = [0, *ids[num_owned:].tolist()]
-        self.rows = SequenceRows(len(sequences), max(map(len, sequences)), block_size)
+        max_model_len = (max(widths) + num_spare_blocks) * block_size
+        self.rows = SequenceRows(len(sequences), max_model_len, block_size)
         tables = np.split(ids[:num_owned], np.cumsum(widths)[:-1])
         for seat, (tokens, table) in enumerate(zip(sequences, tables, strict=True)):
             self.rows.admit(seat, np.array(tokens, dtype=np.int32), table)

@@ -19,6 +19,7 @@ class Stepper:
         sequences: tokens of each seat.
         block_size: tokens in a KV block.
         device: of the model.
+        num_spare_blocks: see `StepRows`.
     """
 
     def __init__(
@@ -29,9 +30,10 @@ class Stepper:
         *,
         block_size: int,
         device: torch.device,
+        num_spare_blocks: int = 0,
     ) -> None:
         self._model, self._attention, self._device = model, attention, device
-        self.steps = StepRows(sequences, block_size=block_size)
+        self.steps = StepRows(sequences, block_size=block_size, num_spare_blocks=num_spare_blocks)
         config = model.config
         self.kv_cache = KVCache(
             config.num_hidden_layers,

@@ -1,6 +1,7 @@
 """The checks notice what they are for: each with a fault planted into what it checks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,19 +9,22 @@ import pytest
 import torch
 from torch import Tensor
 
+from backends.graph_table import GraphTable
 from backends.qwen3.attention import Attention, PagedAttention
 from backends.qwen3.attention_torch import TorchKernels
 from backends.qwen3.decode_buffers import DecodeBuffers
 from backends.qwen3.forward_inputs import ForwardInputs
 from backends.qwen3.mixed_buffers import MixedBuffers
+from backends.qwen3.model import Qwen3Model
 from backends.qwen3.sampling_rows import SamplingRows
 from backends.qwen3.step_command import StepCommand
 from backends.qwen3.step_layout import StepLayout
-from benchmarks.gpu_checks import attention_cases, graph_twin, graphs
+from benchmarks.gpu_checks import attention_cases, faults, graph_twin, graphs
 from benchmarks.gpu_checks.checkpoints import Reference, save_random
 from benchmarks.gpu_checks.greedy_margins import GreedyJudge
 from benchmarks.gpu_checks.parity import small_config
 from benchmarks.gpu_checks.setup import Setup
+from benchmarks.gpu_checks.step_rows import Row
 
 GOOD: Callable[..., Tensor] = PagedAttention(TorchKernels())
 
@@ -110,6 +114,39 @@ def test_tables_of_another_width_that_are_read_wrong(setup: Setup, monkeypatch: 
 
     monkeypatch.setattr(graph_twin, "attention_of", lambda *_: splits_wrong)
     assert "one step in all widths" in failed_graph_cases(setup)
+
+
+def test_tables_of_eager_and_captured_steps_are_equally_wide_and_wider_than_any_sequence(setup: Setup) -> None:
+    twin = graph_twin.GraphTwin(setup, setup.usual_attention, GraphTable((2,)), [100, 30])
+    widths = []
+    for contexts in ([17, 5], [100, 30]):  # 2 and 7 blocks of 16
+        rows = [Row(seat, context - 1, context) for seat, context in enumerate(contexts)]
+        captured, size = twin.captured(rows)
+        assert torch.equal(captured, twin.on_the_same_inputs(rows, size))
+        widths.append(twin.eager_inputs(rows).decode_block_tables.shape[1])
+    assert widths == [2, twin.full_width] == [2, 10]
+
+
+@contextmanager
+def all_steps_run_out_of_memory(_: int) -> Iterator[None]:
+    def forward(*_: object) -> Tensor:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Qwen3Model, "forward", forward)
+        yield
+
+
+@pytest.mark.parametrize(("taking", "is_noticed"), [(all_steps_run_out_of_memory, True), (nullcontext, False)])
+def test_no_memory_in_a_step(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch, taking: Callable[[int], object], is_noticed: bool
+) -> None:
+    monkeypatch.setattr(Setup, "need_cuda", lambda _: None)
+    monkeypatch.setattr(faults, "all_taken_but", taking)
+    (case,) = [case for case in faults.cases(setup) if case.name == "no memory in a step"]
+    verdict = case.run()
+    assert verdict.is_ok is is_noticed
+    assert verdict.numbers["afterwards"] == "length"
 
 
 def test_greedy_outputs(setup: Setup) -> None:

@@ -89,6 +89,33 @@ def test_prompt_that_cannot_be_served_is_refused_before_anything_is_queued() -> 
     assert [each.text for each in llm.generate(["x"], _params(2))] == ["ab"]
 
 
+@pytest.mark.parametrize(
+    ("prompts", "params", "message"),
+    [
+        (
+            [1, 2, 3],
+            None,
+            "Prompt 0 is 1; a prompt is a text or a list of token ids, and even a single list of",
+        ),
+        (["x", None], None, "Prompt 1 is None; a prompt is a text or a list of token ids"),
+        (["x", [1.5]], None, "Prompt 1 is [1.5]; a prompt is a text or a list of token ids"),
+        (["x", [4, -1]], None, "Prompt 1 has token id -1; token ids begin at 0."),
+        (["x"], {"max_tokens": 3}, "Sampling params are {'max_tokens': 3}; give SamplingParams(...), one or a list of"),
+        (["x"], ["greedy"], "Sampling params are 'greedy'; give SamplingParams(...)"),
+    ],
+)
+def test_what_is_no_prompt_or_no_params_is_refused_before_anything_is_queued(
+    prompts: Any, params: Any, message: str
+) -> None:
+    llm = _llm()
+
+    with pytest.raises(RequestError) as error:
+        llm.generate(prompts, params)
+
+    assert str(error.value).startswith(message)
+    assert not llm.has_unfinished
+
+
 def test_end_token_of_the_model_ends_and_is_kept() -> None:
     llm = _llm([97, 98, END_TOKEN, 99])
 

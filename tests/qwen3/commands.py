@@ -68,6 +68,10 @@ def batch(rows, *, admitted=(), released=(), new_blocks=(), step=0):
         released=tuple(released),
         ended=(),
         shape=NO_SHAPE._replace(
-            num_sampled=sum(samples), num_prefill_seqs=sum(count > 1 for count in counts), num_released=len(released)
+            num_sampled=sum(samples),
+            num_prefill_seqs=sum(count > 1 for count in counts),
+            num_prefill_tokens=sum(count for count in counts if count > 1),
+            num_decode_seqs=sum(count == 1 for count in counts),
+            num_released=len(released),
         ),
     )

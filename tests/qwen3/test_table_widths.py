@@ -37,3 +37,9 @@ def test_eager_steps_of_many_rows_or_none_get_what_they_need():
     widths = TableWidths(160, 256, num_kv_heads=8, is_split=True)
     assert widths.eager(33, 5) == 5
     assert widths.eager(0, 0) == 0
+
+
+def test_other_limits_give_other_widths():
+    widths = TableWidths(10, 16, num_kv_heads=2, is_split=True, limits=(24, 70))
+    assert widths.captured(1) == (2, 5, 10)
+    assert [widths.eager(1, num_blocks) for num_blocks in (1, 3, 6)] == [2, 5, 10]
