@@ -55,8 +55,6 @@ class FittedModel:
         self._launches, self._host, self._least = times.launches, times.host, least
         self._rates_of_one = lru_cache(_MAX_SIZES_KEPT)(self._count_rates_of_one)
         self._pair_s = times.prompts.pairs_per_1m_us * _PER_1M
-        self._history_pair_s = times.prompts.history_pairs_per_1m_us * _PER_1M
-        self._history_s = times.prompts.history_per_1k_us * _PER_1K
         self._block_s, self._admission_s = times.host.block_us * _US, times.host.admission_us * _US
         self._release_s = times.host.release_us * _US
         self._listed_s = times.host.context_1k_us * _PER_1K
@@ -112,11 +110,7 @@ class FittedModel:
         return rates.call_s + steps.decode_context * rates.context_s + steps.max_context * longest_s
 
     def _chunk_attention(self, steps: StepColumns[Value]) -> Value:
-        num_tokens = steps.num_prefill_tokens
-        pairs, history_pairs = (steps.prefill_qq + num_tokens) / 2.0, steps.prefill_qk - steps.prefill_qq
-        # As if query length and history were independent; see `DeviceWork`.
-        history = history_pairs * steps.num_prefill_seqs / larger(num_tokens, 1.0)
-        return pairs * self._pair_s + history_pairs * self._history_pair_s + history * self._history_s
+        return (steps.prefill_qk - (steps.prefill_qq - steps.num_prefill_tokens) / 2.0) * self._pair_s
 
     def _rates(self, steps: StepColumns[Value]) -> _Rates[Value]:
         decode_band = self._decode.attention.bands.of(steps.max_context)

@@ -89,9 +89,7 @@ class PromptTimes:
         beside_decodes_us: if there are decode rows.
         sampled_row_us: for each row that yields a token.
         chunk_us: for each chunk.
-        pairs_per_1m_us: for each million pairs of query and key, both of the chunk, in the products of attention.
-        history_pairs_per_1m_us: for each million pairs of a chunk's query and a cached key.
-        history_per_1k_us: for each 1,000 cached tokens that chunks attend to.
+        pairs_per_1m_us: for each million pairs of query and key, in the products of attention.
         lone_per_1k_us: at each of the points of products, for each 1,000 tokens of the step's longest context if there
             are decode rows: what reading it alone takes and much other work hides.
     """
@@ -102,8 +100,6 @@ class PromptTimes:
     sampled_row_us: float
     chunk_us: float
     pairs_per_1m_us: float
-    history_pairs_per_1m_us: float
-    history_per_1k_us: float
     lone_per_1k_us: Row
 
 

@@ -56,8 +56,7 @@ def blank_times(steps: StepColumns[FloatColumn]) -> FittedTimes:
 
 
 _PROMPT_NUMBERS = (
-    "beside_decodes_us", "sampled_row_us", "chunk_us", "pairs_per_1m_us", "history_pairs_per_1m_us",
-    "history_per_1k_us",
+    "beside_decodes_us", "sampled_row_us", "chunk_us", "pairs_per_1m_us",
 )  # fmt: skip
 _NO_LAUNCHES = {"decode_us": 0.0, "prompts_us": 0.0, "mixed_us": 0.0}
 

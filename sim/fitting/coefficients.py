@@ -46,6 +46,9 @@ def _add_attention(matrix: Vector, blank: DecodeTimes | PromptTimes) -> None:
     if isinstance(blank, PromptTimes):
         _add_ones(matrix, where["attention.call_us"], ~is_first)
         _add_ones(matrix, where["attention.per_1k_tokens_us"], np.ones_like(is_first))
+        # More work beside it hides more of it.
+        lone = where["lone_per_1k_us"]
+        matrix[lone, lone] = np.triu(np.ones((lone.stop - lone.start,) * 2))
         return
     _add_ones(matrix, where["attention.call_us"], ~is_first & is_split)
     _add_ones(matrix, where["attention.longest_per_1k_us"], is_split)
@@ -110,11 +113,7 @@ def wishes(blank: DecodeTimes | PromptTimes) -> Iterator[Vector]:
         start = where[f"attention.{name}"].start
         for first, second in _neighbours(len(blank.attention.context_limits) + 1, len(blank.attention.rows)):
             yield _difference(size, start + first, start + second)
-    if isinstance(blank, PromptTimes):
-        lone = where["lone_per_1k_us"]
-        for place in range(lone.start, lone.stop - 1):
-            yield _difference(size, place, place + 1)
-    else:
+    if isinstance(blank, DecodeTimes):
         start = where["skew.longest_per_1k_us"].start
         num_bands = len(skew_rows(blank.skew))
         for place in range(start, start + len(_SKEW_ROWS) + num_bands - 1):
