@@ -13,7 +13,7 @@ from backends.simulated.step_class import STEP_CLASSES, step_classes
 from sim.fitting.measured import read_measured
 from sim.fitting.samples import Samples
 
-_MAX_POINTS = 3_000
+_MAX_POINTS = 1_500
 _BINS = 24
 
 
@@ -62,7 +62,7 @@ def _axes(steps: StepColumns[FloatColumn], predicted_s: FloatColumn) -> dict[str
 def _plot(title: str, axes: dict[str, FloatColumn], residual: FloatColumn, weights: FloatColumn, path: Path) -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(4 * len(axes), 3.2), layout="constrained")
+    figure = Figure(figsize=(3.6 * len(axes), 3), layout="constrained")
     figure.suptitle(f"{title}: predicted over measured step time, {len(residual):,} steps")
     shown = slice(None, None, 1 + len(residual) // _MAX_POINTS)
     low, high = np.percentile(residual, [1, 99])
@@ -73,7 +73,7 @@ def _plot(title: str, axes: dict[str, FloatColumn], residual: FloatColumn, weigh
         plot.set(xlabel=label, xscale="log", ylim=(min(low, -5) - 2, max(high, 5) + 2))
     plot.legend(fontsize="x-small")
     figure.axes[0].set_ylabel("error, %")
-    figure.savefig(path, dpi=64)
+    figure.savefig(path, dpi=52)
 
 
 def _means(x: FloatColumn, residual: FloatColumn, weights: FloatColumn) -> tuple[FloatColumn, FloatColumn]:

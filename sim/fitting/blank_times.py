@@ -91,9 +91,7 @@ def _products(tokens: tuple[float, ...]) -> ProductTimes:
 def _skew(rows: FloatColumn) -> SkewTimes:
     """A band for each number of rows, as those of a graph take turns in their own way."""
     limits = (MAX_SPLIT_ROWS, *[rows for rows in _points(rows, _DECODE_ROWS) if rows > MAX_SPLIT_ROWS])
-    return SkewTimes(
-        ratios=_RATIOS, row_limits=limits, longest_per_1k_us=((0.0,) * len(_RATIOS),) * (len(limits) + 1)
-    )
+    return SkewTimes(ratios=_RATIOS, row_limits=limits, longest_per_1k_us=((0.0,) * len(_RATIOS),) * (len(limits) + 1))
 
 
 def _attention(rows: FloatColumn, candidates: Sequence[int], limits: Sequence[float]) -> DecodeAttentionTimes:

@@ -85,7 +85,7 @@ def skew_rows(skew: SkewTimes) -> FloatColumn:
 
 
 def tail_share(num_rows: float, ratios: FloatColumn) -> FloatColumn:
-    """Time in which too few rows are left to fill the GPU, in that which the longest alone would take.
+    r"""Time in which too few rows are left to fill the GPU, in that which the longest alone would take.
 
     A shape tells the number of rows, their longest context L and the mean. The number of rows longer than x is taken
     to fall as n (1 - x/L)^k, which has the right mean for k = ratio - 1. Rows are read at the full rate until no more

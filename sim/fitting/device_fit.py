@@ -50,9 +50,9 @@ class _Problem:
         self.is_eager: Flags = samples.steps.graph_size == 0
         self._basis = basis(self._blank)
         self._design = _design(times, part, samples, self._basis)
-        is_used = self._basis.any(axis=0)
+        is_used: Flags = np.asarray(self._basis.any(axis=0))
         near = [*wishes(self._blank), *[wish @ self._basis for wish in slope_wishes(self._blank)]]
-        self._wishes = [wish for wish in near if wish.any() and is_used[wish != 0].all()]
+        self._wishes = [wish for wish in near if wish.any() and is_used[np.flatnonzero(wish)].all()]
 
     def guess_launched(self) -> Flags:
         """Eager steps about as quick as the quickest of their kind."""

@@ -7,8 +7,6 @@ from sim.fitting.vectors import places, with_vector
 from tests.sim.fitting.made_up import measured
 
 
-
-
 @pytest.mark.parametrize(("num_rows", "ratio"), [(25, 2.0), (64, 2.0), (256, 3.0), (1000, 5.0), (64, 12.0)])
 def test_tail_is_the_time_in_which_too_few_rows_are_left(num_rows: int, ratio: float) -> None:
     # Contexts spread as 1 - u^(1/k) have the mean 1 / (k + 1), so the ratio to the longest, 1, is k + 1.
