@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from backends.simulated.calibration_file import load_calibration
+from benchmarks.fidelity.agreement import workload_of
 from benchmarks.fidelity.evaluate import main
 from benchmarks.fidelity.metric_error import METRICS, MetricError
 from sim.profiling.profile_file import Profile, read_profile, write_profile
@@ -26,7 +28,7 @@ def called_a_gpu(meta: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A profile and two runs of one trace."""
+    """A profile, two runs of one trace and one of another workload."""
     folder = tmp_path_factory.mktemp("results")
     cost = calibration_file(folder)
     taken = folder / "taken.parquet"
@@ -36,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trace = folder / "trace.jsonl"
     lengths = GeneratorSettings(seed=3, num_requests=60, rate=30.0, input_mean=120, output_mean=30, output_max=200)
     write_trace(generate(lengths), trace)
-    for name in ("made-070", "made-070-repeat2"):
+    for name in ("made-070", "made-070-repeat2", "other-110"):
         run = folder / "runs" / name
         assert command("replay", trace, *FLAGS, "--cost", cost, "--output", run).code == 0
         path = run / "meta.json"
@@ -60,9 +62,19 @@ def test_a_fit_to_steps_without_noise_meets_the_targets(tables: str) -> None:
     assert all(abs(float(cell.split()[0])) < 0.5 for cell in bias.split("|")[2:-1])
 
 
-def test_the_simulated_runs_and_the_calibration_are_kept(folder: Path, tables: str) -> None:
+def test_a_cost_model_has_seen_no_run_of_the_workload_that_it_is_tested_on(folder: Path, tables: str) -> None:
     assert tables
-    assert (folder / "work" / "model.toml").exists()
+    kept = load_calibration(folder / "work" / "without-made.toml")
+    assert [source.name for source in kept.sources] == ["profile.parquet", "other-110"]
+
+
+@pytest.mark.parametrize("name", ["azure_conv-070", "azure_conv-110-repeat2", "azure_conv-030-wall"])
+def test_a_workload_is_the_same_at_every_rate_and_repeat(name: str) -> None:
+    assert workload_of(Path("runs") / name) == "azure_conv"
+
+
+def test_the_simulated_runs_are_kept(folder: Path, tables: str) -> None:
+    assert tables
     assert json.loads((folder / "work" / "made-070" / "summary.json").read_text())["cost_model"]["kind"] == "fitted"
 
 
