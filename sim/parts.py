@@ -4,11 +4,16 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any
 
+from backends.foreseeing_backend import ForeseeingBackend
 from engine import Backend, Limits, Policy, Tokenizer
+from sim.one_by_one import OneByOne
 from sim.pace import Pace, VirtualPace, WallPace
 from sim.policy_loader import load_policy
 from sim.replay_settings import POLICY_SETTINGS, ReplaySettings
+from sim.serving import Serving
 from sim.step_clock import StepClock
+from sim.stepper import Stepper
+from sim.stretches import Stretches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +30,8 @@ class Engine:
         hardware: what runs or is modelled, for the record.
         notices: sentences for the user about how it runs.
         tokenizer: of its model, if it has one.
+        foreseeing: the same backend, if its predicted times are the steps' durations, so that many steps can be taken
+            at a time; None if each is to be executed by itself.
         check_finished: called when a run has come to its end; raises if the engine expected more of it.
     """
 
@@ -37,7 +44,13 @@ class Engine:
     mixed_graph_sizes: tuple[int, ...] = ()
     notices: tuple[str, ...] = ()
     tokenizer: Tokenizer | None = None
+    foreseeing: ForeseeingBackend | None = None
     check_finished: Callable[[], None] = lambda: None
+
+    def stepper(self, serving: Serving) -> Stepper:
+        """What drives the steps of a run on it."""
+        one_by_one = OneByOne(serving, self.backend, self.step_clock)
+        return Stretches(serving, self.foreseeing, one_by_one) if self.foreseeing else one_by_one
 
 
 @dataclass(frozen=True, slots=True)

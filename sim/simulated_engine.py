@@ -52,6 +52,8 @@ def make_simulated_engine(settings: ReplaySettings) -> Engine:
         vocab_size=model.vocab_size,
         graph_sizes=graphs.sizes,
         mixed_graph_sizes=graphs.mixed_sizes,
+        # Recorded times are compared step by step; at wall pace every step ends at its own time.
+        foreseeing=backend if recorded is None and settings.pace == "virtual" else None,
         check_finished=recorded.check_finished if recorded else lambda: None,
         hardware={"kind": "simulated", "model": model.name, "gpu": gpu.name, "num_gpus": settings.tp},
     )
