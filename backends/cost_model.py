@@ -38,6 +38,9 @@ def is_absent(count: float | FloatColumn) -> bool:
 class StepColumns(NamedTuple, Generic[Value]):
     """Shapes of one step (each field a float) or of many (each field a float64 column, all equally long).
 
+    Of many steps that are alike in a field, this may be one float too: numpy extends it to all of them, with the same
+    bits.
+
     Attributes:
         num_prefill_tokens: this and the next eleven fields are those of `engine.step_shape.StepShape`, in its order.
         graph_size: rows of the captured graph that the batch was padded to; 0 if the step ran eager.

@@ -69,6 +69,10 @@ class View:
         """Cached blocks with the start of a waiting sequence: `len(hits) * limits.block_size` tokens need no work."""
         return self._blocks.find_hits(seq)
 
+    def can_gain_hits(self, seq: Sequence, hits: list[int]) -> bool:
+        """Whether `hits` of a waiting sequence can become more because others decode."""
+        return self._blocks.can_gain_hits(seq, hits)
+
     def has_room(self, hits: list[int], num_tokens: int, num_reserved: int = 0) -> bool:
         """Whether blocks for `num_tokens` tokens, of which `hits` are cached, can be had and `num_reserved` kept."""
         return self._blocks.has_room(hits, num_tokens, num_reserved)

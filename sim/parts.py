@@ -3,12 +3,17 @@
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any
 
+from backends.foreseeing_backend import ForeseeingBackend
 from engine import Backend, Limits, Policy, Tokenizer
 from sim.cost_source import CostSource
+from sim.one_by_one import OneByOne
 from sim.pace import Pace, VirtualPace, WallPace
 from sim.policy_loader import load_policy
 from sim.replay_settings import POLICY_SETTINGS, ReplaySettings
+from sim.serving import Serving
 from sim.step_clock import StepClock
+from sim.stepper import Stepper
+from sim.stretches import Stretches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +31,8 @@ class Engine:
         notices: sentences for the user about how it runs.
         tokenizer: of its model, if it has one.
         cost: where step times come from; None if they are measured.
+        foreseeing: the same backend, if its predicted times are the steps' durations, so that many steps can be taken
+            at a time; None if each is to be executed by itself.
     """
 
     backend: Backend
@@ -38,6 +45,12 @@ class Engine:
     notices: tuple[str, ...] = ()
     tokenizer: Tokenizer | None = None
     cost: CostSource | None = None
+    foreseeing: ForeseeingBackend | None = None
+
+    def stepper(self, serving: Serving) -> Stepper:
+        """What drives the steps of a run on it."""
+        one_by_one = OneByOne(serving, self.backend, self.step_clock)
+        return Stretches(serving, self.foreseeing, one_by_one) if self.foreseeing else one_by_one
 
 
 @dataclass(frozen=True, slots=True)

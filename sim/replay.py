@@ -25,6 +25,7 @@ from sim.prompt_maker import PromptMaker
 from sim.recorder import Recorder
 from sim.replay_settings import ReplaySettings
 from sim.replica import Replica
+from sim.serving import Serving
 from sim.versions import versions
 from traces import ReadSettings, Trace, Window, read_trace, write_trace
 
@@ -100,7 +101,8 @@ def replay(
     wall_start = time.perf_counter()
     is_complete = False
     recorder = Recorder(writer, parts.limits.block_size, digest, on_progress, outputs.add)
-    replica = Replica(parts.pace, arrivals, prompts, scheduler, engine.backend, engine.step_clock, recorder, interrupt)
+    serving = Serving(parts.pace.environment, arrivals, scheduler, recorder, interrupt)
+    replica = Replica(serving, parts.pace, prompts, engine.stepper(serving), engine.step_clock)
     try:
         is_complete = _run(parts, replica)
     finally:

@@ -46,6 +46,8 @@ def make_simulated_engine(settings: ReplaySettings) -> Engine:
         mixed_graph_sizes=graphs.mixed_sizes,
         cost=cost,
         notices=cost.notices,
+        # Recorded times are compared step by step; at wall pace every step ends at its own time.
+        foreseeing=backend if cost.kind != "recorded" and settings.pace == "virtual" else None,
         hardware={"kind": "simulated", "model": model.name, "gpu": gpu.name, "num_gpus": settings.tp},
     )
 

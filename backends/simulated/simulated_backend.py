@@ -3,15 +3,18 @@
 from collections.abc import Iterable
 
 from backends.cost_model import CostModel, StepColumns
+from backends.foreseeing_backend import StretchTimes
 from backends.graph_table import GraphTable
 from backends.replay_tokens import ReplayTokens
+from backends.simulated.stretch_columns import columns_of
 from engine.batch import Batch
 from engine.errors import SettingError
 from engine.step_result import StepResult
+from engine.stretch import Stretch
 
 
 class SimulatedBackend:
-    """Satisfies `engine.Backend` with a cost model; needs no GPU.
+    """Satisfies `engine.Backend` and `ForeseeingBackend` with a cost model; needs no GPU.
 
     A step runs in the smallest captured graph that holds it, or eager. Output tokens are a fixed function of request id
     and position.
@@ -59,6 +62,16 @@ class SimulatedBackend:
         graph_size = self._graphs.size_for(shape)
         times = self._cost_model.step_times(StepColumns.one_row(shape, graph_size))
         return StepResult(self._tokens.sample(batch), times.duration_s, times.device_s, graph_size)
+
+    def foresee(self, stretch: Stretch) -> StretchTimes:
+        """See `ForeseeingBackend`. With a recorded run use `execute`: each step foreseen would count as one taken."""
+        graph_size = self._graphs.size_of(len(stretch.request_ids), 0, 0)
+        times = self._cost_model.step_times(columns_of(stretch, graph_size))
+        return StretchTimes(times.duration_s, times.device_s, graph_size)
+
+    def sample(self, stretch: Stretch, num_steps: int) -> list[list[int]]:
+        """See `ForeseeingBackend`."""
+        return self._tokens.sample_many(stretch, num_steps)
 
     def close(self) -> None:
         """Nothing to give back."""
