@@ -50,7 +50,11 @@ class Engine:
     def stepper(self, serving: Serving) -> Stepper:
         """What drives the steps of a run on it."""
         one_by_one = OneByOne(serving, self.backend, self.step_clock)
-        return Stretches(serving, self.foreseeing, one_by_one) if self.foreseeing else one_by_one
+        # Where another backend has been put around it, whatever that does to a step must happen to each.
+        executing: object = self.backend
+        if self.foreseeing is None or self.foreseeing is not executing:
+            return one_by_one
+        return Stretches(serving, self.foreseeing, one_by_one)
 
 
 @dataclass(frozen=True, slots=True)
