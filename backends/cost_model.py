@@ -6,7 +6,7 @@ look-ups: these are rounded alike in both, so one row and many rows give the sam
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,11 @@ def is_present(count: Value) -> Value:
     return count / larger(count, 1.0)
 
 
+def constant_column(value: float, num_rows: int) -> FloatColumn:
+    """A column with the same number in each row, which it holds only once."""
+    return np.ndarray((num_rows,), np.float64, np.array((value,), np.float64), strides=(0,))
+
+
 def is_absent(count: float | FloatColumn) -> bool:
     """Whether a count is 0 in one step; never true of columns, so use it only to skip work that would yield 0.0."""
     return isinstance(count, float) and not count
@@ -37,9 +42,6 @@ def is_absent(count: float | FloatColumn) -> bool:
 
 class StepColumns(NamedTuple, Generic[Value]):
     """Shapes of one step (each field a float) or of many (each field a float64 column, all equally long).
-
-    Of many steps that are alike in a field, this may be one float too: numpy extends it to all of them, with the same
-    bits.
 
     Attributes:
         num_prefill_tokens: this and the next eleven fields are those of `engine.step_shape.StepShape`, in its order.
@@ -86,6 +88,10 @@ class StepColumns(NamedTuple, Generic[Value]):
         columns = StepColumns(*(np.asarray(table[name], dtype=np.float64) for name in StepColumns._fields))
         return columns._replace(graph_size=np.nan_to_num(columns.graph_size))
 
+    def in_full(self: "StepColumns[FloatColumn]") -> "StepColumns[FloatColumn]":
+        """The same steps, no field of which is one float for all."""
+        return StepColumns(*np.broadcast_arrays(*self))
+
 
 def _columns(shapes: Sequence[StepShape], graph_sizes: Sequence[int | None]) -> FloatColumn:
     rows = [(*shape, graph_size or 0) for shape, graph_size in zip(shapes, graph_sizes, strict=True)]
@@ -110,3 +116,15 @@ class CostModel(Protocol):
     def step_times(self, steps: StepColumns[Value]) -> StepTimes[Value]:
         """Times of the given steps, row by row, as floats for one step and as columns for many."""
         ...
+
+
+def with_constants(steps: StepColumns[Value]) -> StepColumns[Value]:
+    """The same steps, with one float for each column made by `constant_column`, which numpy extends again.
+
+    It saves a model of plain arithmetic most of its work on columns, and changes no bit. The contexts of decode rows
+    stay a column, so that what is computed from them is one.
+    """
+    if isinstance(steps.decode_context, float):
+        return steps
+    numbers: list[Any] = [column[0].item() if column.strides == (0,) and column.size else column for column in steps]
+    return StepColumns(*numbers)._replace(decode_context=steps.decode_context)

@@ -7,15 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from backends.cost_model import CostModel
 from backends.simulated import RooflineModel, SimulatedBackend, load_gpu_sheet, load_model_sheet
 from engine import Ended, Limits, NanoVllmPolicy, Policy, Scheduler, Stretch, VllmPolicy
 from sim.arrivals import Arrivals
+from sim.cost_source import cost_source
 from sim.decision_digest import DecisionDigest
 from sim.interrupt import Interrupt
 from sim.one_by_one import OneByOne
 from sim.pace import VirtualPace
 from sim.prompt_maker import PromptMaker
 from sim.recorder import Recorder
+from sim.replay_settings import ReplaySettings
 from sim.replica import Replica
 from sim.serving import Serving
 from sim.step_clock import PredictedClock
@@ -24,7 +27,9 @@ from tests.sim.small_world import Log, ask
 from traces import TraceRequest
 from traces.request_order import in_order
 
-COST_MODEL = RooflineModel(load_model_sheet("Qwen3-0.6B"), load_gpu_sheet("H200"))
+MODEL, GPU = load_model_sheet("Qwen3-0.6B"), load_gpu_sheet("H200")
+ROOFLINE = RooflineModel(MODEL, GPU)
+CALIBRATED = cost_source(ReplaySettings(model="Qwen3-0.6B", block_size=256), MODEL, GPU)
 STEP_S = 2.0**-9  # about what a step of this model takes
 CONTENT_BLOCK = 4
 POLICIES: tuple[Policy, ...] = (
@@ -81,12 +86,13 @@ class World:
     tokens: int = 64
     seqs: int = 8
     policy: Policy = POLICIES[0]
+    cost_model: CostModel = ROOFLINE
 
     def serve(self, *, many: bool) -> Served:
         limits = Limits(
             block_size=self.block_size, max_num_batched_tokens=self.tokens, max_num_seqs=self.seqs, max_model_len=400
         )
-        backend = CountingBackend(COST_MODEL, num_blocks=self.num_blocks, graph_sizes=(1, 4), vocab_size=2)
+        backend = CountingBackend(self.cost_model, num_blocks=self.num_blocks, graph_sizes=(1, 4), vocab_size=2)
         log, digest, arrivals, ends = Log(), DecisionDigest(), Arrivals(self.requests), list[Ended]()
         recorder = Recorder(log, self.block_size, digest, lambda _, __: None, ends.append)
         scheduler = Scheduler(limits, self.num_blocks, self.policy)
@@ -144,6 +150,7 @@ def _worlds(draw: st.DrawFn) -> World:
         tokens=draw(st.sampled_from([3, 8, 64])),
         seqs=draw(st.sampled_from([1, 3, 8])),
         policy=draw(st.sampled_from(POLICIES)),
+        cost_model=draw(st.sampled_from([ROOFLINE, CALIBRATED.model])),
     )
 
 
@@ -151,6 +158,10 @@ def _worlds(draw: st.DrawFn) -> World:
 @settings(max_examples=150)
 def test_many_at_a_time_is_one_by_one(world: World) -> None:
     assert world.serve(many=True).record == world.serve(many=False).record
+
+
+def test_the_calibrated_model_is_one() -> None:
+    assert CALIBRATED.kind == "fitted"
 
 
 def test_most_steps_of_a_long_answer_are_taken_at_a_stretch() -> None:
