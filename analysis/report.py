@@ -43,9 +43,9 @@ def render_report(summary: Summary) -> str:
     if summary.get("cost_model"):
         lines += [_title("Step Times"), *_cost_model(summary["cost_model"])]
     if summary["verdict"]:
-        lines += [_title("Verdict"), *textwrap.wrap(summary["verdict"]["text"], 2 * WIDTH)]
+        lines += [_title("Verdict"), *textwrap.wrap(summary["verdict"]["text"], WIDTH, break_on_hyphens=False)]
     if summary["not_known"]:
-        lines += [_title("Not Known"), *textwrap.wrap(summary["not_known"], 2 * WIDTH)]
+        lines += [_title("Not Known"), *textwrap.wrap(summary["not_known"], WIDTH, break_on_hyphens=False)]
     lines.append("=" * WIDTH)
     return "\n".join(lines) + "\n"
 
@@ -146,4 +146,4 @@ def _cost_model(block: Summary) -> Iterator[str]:
 
 def _failures(failed_by_reason: Mapping[str, int]) -> Iterator[str]:
     for reason, count in sorted(failed_by_reason.items(), key=lambda item: -item[1]):
-        yield from textwrap.wrap(f"{count} x {reason}", 2 * WIDTH, subsequent_indent="    ")
+        yield from textwrap.wrap(f"{count} x {reason}", WIDTH, subsequent_indent="    ", break_on_hyphens=False)

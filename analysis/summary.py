@@ -25,6 +25,7 @@ from analysis.sample import Sample
 from analysis.slo import Slo
 from analysis.step_columns import Bools
 from analysis.verdict import judge
+from analysis.verdict_text import verdict_text
 
 PERCENTILES = (50, 90, 95, 99)
 LATENCY_KEYS = {
@@ -78,9 +79,10 @@ def summarise(
         slo = Slo.of(run.meta["slo"])
     warmup_s = run.meta.get("warmup_s") if warmup_s is None else warmup_s
     seen = run.observation
-    return {
+    is_complete = run.is_complete if complete is None else complete
+    values = {
         **_heading(run),
-        "complete": run.is_complete if complete is None else complete,
+        "complete": is_complete,
         **_counts(run, columns),
         **_load_shares(run),
         **_throughput(columns, seen),
@@ -88,13 +90,16 @@ def summarise(
         **_all_latencies(columns, columns.requests.is_finished, seen),
         **_engine(run, columns),
         "steady_state": None if warmup_s is None else _steady_state(columns, warmup_s, seen),
-        "verdict": _verdict(run, columns),
+        "verdict": _verdict(run, columns, is_complete),
         "failed_by_reason": _failed_by_reason(run),
         "decision_digest": decision_digest,
         "virtual_duration_s": _virtual_duration_s(columns) if seen.has_arrivals else seen.duration_s,
         "wall_s": wall_s,
         "not_known": seen.text or None,
     }
+    if values["verdict"]:
+        values["verdict"]["text"] = verdict_text(values)
+    return values
 
 
 def _heading(run: Run) -> Values:
@@ -202,10 +207,10 @@ def _ms(value_s: float | None) -> float | None:
     return None if value_s is None else value_s * 1000
 
 
-def _verdict(run: Run, columns: RunColumns) -> Values | None:
+def _verdict(run: Run, columns: RunColumns, is_complete: bool) -> Values | None:
     if run.observation.by_client:
         return None
-    return judge(columns, AdmissionLimits.of(run.meta).holds(columns)).as_dict()
+    return judge(columns, AdmissionLimits.of(run.meta), is_complete=is_complete).as_dict()
 
 
 def _engine(run: Run, columns: RunColumns) -> Values:
