@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from analysis import metrics
 from analysis.admission import AdmissionLimits
 from analysis.arrow_values import to_arrow
+from analysis.heading import heading
 from analysis.load_shares import load_shares
 from analysis.observation import Observation
 from analysis.run import Run
@@ -105,6 +106,7 @@ def summarise(
 def _heading(run: Run) -> Values:
     settings = run.meta["settings"]
     return {
+        "description": heading(run.meta),
         "backend": settings.get("backend"),
         "model_id": settings.get("model"),
         "request_rate": run.meta.get("request_rate", "trace"),

@@ -97,6 +97,8 @@ def _with_defaults(settings: ReplaySettings) -> ReplaySettings:
     default_size = 256 if is_real else 16
     return replace(
         settings,
+        gpu="H200" if settings.gpu is None and not is_real else settings.gpu,
+        device=(settings.device or "cuda") if is_real else settings.device,
         block_size=default_size if settings.block_size is None else settings.block_size,
         pace=settings.pace or ("wall" if is_real else "virtual"),
     )

@@ -36,6 +36,7 @@ def test_record_is_complete_with_what_follows_from_sheets_and_policy() -> None:
     settings = make_parts(ReplaySettings(num_blocks=10)).settings
 
     assert settings.max_model_len == 40960
+    assert settings.gpu == "H200"
     assert settings.policy_settings == {
         "scheduling_policy": "fcfs",
         "chunked_prefill": True,
