@@ -24,20 +24,22 @@ def heading(meta: Meta) -> str:
 def _engine(meta: Meta) -> str:
     hardware = meta.get("hardware") or {}
     model = str(hardware.get("model") or meta["settings"].get("model") or "")
+    times = _step_times(meta)
     gpu = hardware.get("gpu")
-    on = f"on {hardware.get('num_gpus', 1)} x {gpu}" if gpu else ""
-    return " ".join(filter(None, (PurePath(model).name, on, _step_times(meta))))
+    # Recorded times are those of another machine, whatever the sheet of this run is called.
+    on = f"on {hardware.get('num_gpus', 1)} x {gpu}" if gpu and not (times and times[0] == "recorded") else ""
+    return " ".join(filter(None, (PurePath(model).name, on, f"({', '.join(times)})" if times else "")))
 
 
-def _step_times(meta: Meta) -> str:
-    """Where step times come from: a simulation must not pass for a measurement."""
+def _step_times(meta: Meta) -> tuple[str, str] | None:
+    """Kind of cost model and what it rests on: a simulation must not pass for a measurement."""
     cost_model = meta.get("cost_model")
     if cost_model:
-        return f"({cost_model['kind']}, {cost_model['text']})"
+        return cost_model["kind"], cost_model["text"]
     if meta["settings"].get("backend") != "sim":
-        return ""
+        return None
     cost = meta["settings"].get("cost") or "roofline"
-    return "(roofline, uncalibrated)" if cost == "roofline" else f"(step times of {PurePath(cost).name})"
+    return ("roofline", "uncalibrated") if cost == "roofline" else ("recorded", f"step times of {PurePath(cost).name}")
 
 
 def _policy(settings: Meta) -> str:

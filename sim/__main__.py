@@ -2,6 +2,7 @@
 
 import typer
 
+from sim.analysis_commands import add_analysis_commands
 from sim.calibrate_command import calibrate
 from sim.explain_command import explain
 from sim.profile_command import profile
@@ -20,6 +21,7 @@ app.command()(explain)
 app.command()(profile)
 app.command()(calibrate)
 app.command()(verify)
+add_analysis_commands(app)
 
 
 def main() -> None:

@@ -135,7 +135,17 @@ def _replay(
         trace = fit_trace(tokenised, parts)
         for notice in (*trace.notices, *parts.engine.notices):
             print(f"note: {notice}", file=sys.stderr)
-        return _run(trace, token_ids, parts, output or Path(scratch) / "run")
+        summary = _run(trace, token_ids, parts, output or Path(scratch) / "run")
+    if output is not None:
+        print(f"note: {_kept(output)}", file=sys.stderr)
+    return summary
+
+
+def _kept(output: Path) -> str:
+    return (
+        f"The run is kept in {output}: `python -m analysis report|why|compare` read it, and analysis.run.load gives "
+        "its tables as pandas frames."
+    )
 
 
 def _run(trace: Any, token_ids: Any, parts: Any, output: Path) -> dict[str, Any]:  # noqa: ANN401  # imported late

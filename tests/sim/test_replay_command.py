@@ -71,6 +71,12 @@ def test_output_is_a_whole_run_directory(trace: Path, tmp_path: Path) -> None:
     assert run.table("requests").column("status").to_pylist() == ["finished"] * 3
 
 
+def test_what_is_kept_is_told(trace: Path, tmp_path: Path) -> None:
+    assert (
+        replay(trace, "-o", tmp_path / "run").notes[-1].startswith(f"The run is kept in {tmp_path / 'run'}: `python -m")
+    )
+
+
 def test_trace_as_run_is_kept(trace: Path, tmp_path: Path) -> None:
     replay(trace, "--output", tmp_path / "run", "--rate-scale", 2, "--limit", 2, "--trace-block-size", 16)
     kept = read_trace(tmp_path / "run" / "trace.jsonl.zst")
