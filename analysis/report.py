@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from analysis.flag_names import with_flags
+
 WIDTH = 50
 _LABEL_WIDTH = 40
 _MIN_PEAK_S = 3  # the peak counts whole seconds: over few of them it may lie below the mean
@@ -41,7 +43,7 @@ def render_report(summary: Summary) -> str:
     if summary["steady_state"]:
         lines += [_title("Steady State"), *_steady_state(summary["steady_state"])]
     if summary["failed_by_reason"]:
-        lines += [_title("Failures by Reason"), *_failures(summary["failed_by_reason"])]
+        lines += [_title("Failed or Refused, by Reason"), *_failures(summary["failed_by_reason"])]
     if summary.get("cost_model"):
         lines += [_title("Step Times"), *_cost_model(summary["cost_model"])]
     if summary["verdict"]:
@@ -147,12 +149,12 @@ def _steady_state(block: Summary) -> Iterator[str]:
 
 def _cost_model(block: Summary) -> Iterator[str]:
     """What the step times of a simulation rest on."""
-    yield from textwrap.wrap(f"{block['kind']}: {block['text']}", 2 * WIDTH)
+    yield from _wrapped(f"{block['kind']}: {block['text']}")
     if block.get("outside_share"):
         share = f"{100 * block['outside_share']:.2g} % of the steps"
-        yield from textwrap.wrap(f"Warning: {share} have shapes that it was not calibrated for.", 2 * WIDTH)
+        yield from _wrapped(f"Warning: {share} have shapes that it was not calibrated for.")
 
 
 def _failures(failed_by_reason: Mapping[str, int]) -> Iterator[str]:
     for reason, count in sorted(failed_by_reason.items(), key=lambda item: -item[1]):
-        yield from _wrapped(f"{count} x {reason}", "    ")
+        yield from _wrapped(f"{count} x {with_flags(reason)}", "    ")

@@ -5,8 +5,6 @@ throughput are over finished requests, goodput and attainment over all that arri
 in `_ms` are milliseconds, in `_s` seconds.
 """
 
-import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +15,7 @@ import pyarrow.compute as pc
 from analysis import metrics
 from analysis.admission import AdmissionLimits
 from analysis.arrow_values import to_arrow
+from analysis.failure_groups import count_by_reason
 from analysis.heading import heading
 from analysis.load_shares import load_shares
 from analysis.observation import Observation
@@ -267,17 +266,9 @@ def _steady_state(columns: RunColumns, warmup_s: float, seen: Observation) -> Va
 
 
 def _failed_by_reason(run: Run) -> dict[str, int]:
-    """Counts failures by reason; reasons that differ only in numbers count as one, with `#` for the numbers."""
     table = run.table("requests", ["index", "status", "reason"]).sort_by("index")
     failed = table.filter(pc.is_in(table.column("status"), to_arrow(["failed", "refused"], pa.string())))
-    reasons = Counter(reason or "unknown" for reason in failed.column("reason").to_pylist())
-    groups: dict[str, list[str]] = {}
-    for reason in reasons:
-        groups.setdefault(re.sub(r"\d[\d,.]*\d|\d", "#", reason), []).append(reason)
-    return {
-        group if len(members) > 1 else members[0]: sum(reasons[reason] for reason in members)
-        for group, members in groups.items()
-    }
+    return count_by_reason(failed.column("reason").to_pylist())
 
 
 def _virtual_duration_s(columns: RunColumns) -> float:

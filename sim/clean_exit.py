@@ -16,6 +16,7 @@ def clean_exit() -> Iterator[None]:
     """
     # Imported here: the command line's help must come without the rooms behind it.
     from analysis.errors import AnalysisError
+    from analysis.flag_names import with_flags
     from backends.errors import RecordedStepsError, SheetError
     from backends.qwen3.errors import ModelError
     from engine.errors import EngineError
@@ -25,7 +26,7 @@ def clean_exit() -> Iterator[None]:
     try:
         yield
     except (AnalysisError, EngineError, ModelError, RecordedStepsError, SheetError, SimError, TraceError) as error:
-        message = str(error)
+        message = with_flags(str(error)) if isinstance(error, EngineError) else str(error)
         print(f"error: {message}" + ("" if message.endswith(".") else "."), file=sys.stderr)
         raise typer.Exit(2) from None
     except BrokenPipeError:

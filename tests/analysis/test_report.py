@@ -28,7 +28,7 @@ def test_layout_that_users_of_vllm_know(tmp_path: Path) -> None:
         "End-to-end Latency",
         "Latency Split: Mean / P50 / P99",
         "Utilisation: Mean / Peak",
-        "Failures by Reason",
+        "Failed or Refused, by Reason",
         "Verdict",
     ]
 
