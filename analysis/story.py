@@ -184,6 +184,7 @@ class _Teller:
         gaps = own.gaps_s(self._steps)
         if gaps.size:
             longest_s, mean_s = float(gaps.values[-1]), gaps.mean()
+            assert mean_s is not None, "there are gaps"
             text = f"decodes {gaps.size} further tokens, {_ms(mean_s)} apart on average, {_ms(longest_s)} at most"
             yield Chapter(time_s, "decoded", text, step + 1)
 

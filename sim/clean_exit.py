@@ -6,6 +6,8 @@ from contextlib import contextmanager
 
 import typer
 
+from sim.message import tell
+
 
 @contextmanager
 def clean_exit() -> Iterator[None]:
@@ -27,7 +29,7 @@ def clean_exit() -> Iterator[None]:
         yield
     except (AnalysisError, EngineError, ModelError, RecordedStepsError, SheetError, SimError, TraceError) as error:
         message = with_flags(str(error)) if isinstance(error, EngineError) else str(error)
-        print(f"error: {message}" + ("" if message.endswith(".") else "."), file=sys.stderr)
+        tell("error", message if message.endswith(".") else f"{message}.")
         raise typer.Exit(2) from None
     except BrokenPipeError:
         raise  # nobody reads any more; typer ends quietly

@@ -71,6 +71,15 @@ class Parts:
     engine: Engine
     pace: Pace
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Sentences for the user about what is run."""
+        budget, seqs = self.limits.max_num_batched_tokens, self.limits.max_num_seqs
+        if self.settings.policy != "vllm" or budget >= seqs:
+            return self.engine.notices
+        below = f"The token budget, {budget}, is below the sequence limit, {seqs}: vLLM itself refuses to start so."
+        return (*self.engine.notices, below)
+
 
 def make_parts(settings: ReplaySettings) -> Parts:
     """Make the parts; the one place where a setting decides which class stands behind a seam.

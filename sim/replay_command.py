@@ -1,7 +1,6 @@
 """`python -m sim replay`."""
 
 import json
-import sys
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sim.clean_exit import clean_exit
+from sim.message import tell
 
 
 def _option(text: str, *names: str) -> Any:  # noqa: ANN401  # typer's own options are untyped
@@ -42,8 +42,11 @@ def replay(
     block_size: Annotated[int | None, _option("Tokens in a KV block. [16; with gpu 256]")] = None,
     num_blocks: Annotated[int | None, _option("KV blocks. [what fits into memory]")] = None,
     memory_utilization: Annotated[float | None, _option("Share of GPU memory to use. [0.9]")] = None,
-    max_num_seqs: Annotated[int | None, _option("Most running sequences. [256]")] = None,
-    max_num_batched_tokens: Annotated[int | None, _option("Token budget of a step. [8192]")] = None,
+    max_num_seqs: Annotated[
+        int | None,
+        _option("Most running sequences. [256; that is not vllm serve's own default: set what your server has]"),
+    ] = None,
+    max_num_batched_tokens: Annotated[int | None, _option("Token budget of a step. [8192; likewise]")] = None,
     max_model_len: Annotated[int | None, _option("Longest sequence. [the model's]")] = None,
     policy: Annotated[str | None, _option("vllm, nano-vllm or FILE.py:Name. [vllm]")] = None,
     scheduling_policy: Annotated[str | None, _option("fcfs or priority. [fcfs]")] = None,
@@ -133,11 +136,11 @@ def _replay(
     with closing(parts.engine.backend), tempfile.TemporaryDirectory() as scratch:
         tokenised, token_ids = tokenise(loaded, parts.engine.tokenizer)
         trace = fit_trace(tokenised, parts)
-        for notice in (*trace.notices, *parts.engine.notices):
-            print(f"note: {notice}", file=sys.stderr)
+        for notice in (*trace.notices, *parts.notices):
+            tell("note", notice)
         summary = _run(trace, token_ids, parts, output or Path(scratch) / "run")
     if output is not None:
-        print(f"note: {_kept(output)}", file=sys.stderr)
+        tell("note", _kept(output))
     return summary
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,12 @@ def test_length_of_zero_is_an_error_and_not_the_models() -> None:
 def test_cost_that_is_no_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SimError, match="cost is 'fast'; give roofline, a file of `sim calibrate`"):
         make_parts(ReplaySettings(cost="fast"))
+
+
+def test_what_vllm_would_refuse_is_run_and_told() -> None:
+    few = ReplaySettings(num_blocks=10, max_num_batched_tokens=100)
+    assert make_parts(few).notices == (
+        "The token budget, 100, is below the sequence limit, 256: vLLM itself refuses to start so.",
+    )
+    assert make_parts(replace(few, policy="nano-vllm")).notices == ()
+    assert make_parts(replace(few, max_num_seqs=100)).notices == ()
