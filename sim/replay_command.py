@@ -11,6 +11,10 @@ import typer
 from sim.clean_exit import clean_exit
 from sim.message import tell
 
+# Listed here because help must come without reading the sheets; a test compares.
+MODELS = "Llama-3.1-8B (sim only), Qwen3-0.6B, 1.7B, 4B, 8B, 14B, 32B"
+GPUS = "A100-80, B200, H100, H200, L40S, RTX 4090"
+
 
 def _option(text: str, *names: str) -> Any:  # noqa: ANN401  # typer's own options are untyped
     return typer.Option(*names, help=text, show_default=False)
@@ -26,8 +30,10 @@ def replay(
             "[calibrated where there is one, else roofline]"
         ),
     ] = None,
-    model: Annotated[str | None, _option("Model: name or folder; with sim a sheet file too. [Qwen3-8B]")] = None,
-    gpu: Annotated[str | None, _option("With sim: GPU, by name or as a sheet file. [H200]")] = None,
+    model: Annotated[
+        str | None, _option(f"Model: {MODELS}, or a folder; with sim a sheet file too. [Qwen3-8B]")
+    ] = None,
+    gpu: Annotated[str | None, _option(f"With sim: {GPUS}, or a sheet file. [H200]")] = None,
     device: Annotated[str | None, _option("With gpu: cuda, cuda:N or cpu. [cuda]")] = None,
     load_format: Annotated[str | None, _option("With gpu: auto, or dummy for random weights. [auto]")] = None,
     dtype: Annotated[str | None, _option("With gpu: bfloat16, float16 or float32. [the model's]")] = None,
