@@ -32,7 +32,10 @@ class ReplayHelp(TyperCommand):
             "reserve_full_prompt",
             "vllm_version",
         ),
-        "Trace": ("trace_format", "trace_block_size", "start", "end", "limit", "rate_scale", "oversize"),
+        "Trace": (
+            *("trace_format", "trace_block_size", "time_unit", "tokenizer", "start", "end", "limit", "oversize"),
+            *("rate_scale", "request_rate", "delay_rule", "api_time_scale", "max_delay"),
+        ),
     }
 
     # The formatter is click's, of which typer ships its own copy or uses the installed one, by version.

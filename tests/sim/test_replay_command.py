@@ -128,7 +128,7 @@ def test_empty_directory_may_be_the_output(trace: Path, tmp_path: Path) -> None:
         (["--format", "native"], "trace_format", "native"),
         (["--trace-block-size", "64"], "trace_block_size", 64),
         (["--start", "50ms"], "start_s", 0.05),
-        (["--end", "0.05"], "end_s", 0.05),
+        (["--end", "0.05s"], "end_s", 0.05),
         (["--limit", "1"], "limit", 1),
         (["--rate-scale", "4"], "rate_scale", 4.0),
         (["--oversize", "truncate"], "oversize", "truncate"),
