@@ -51,9 +51,9 @@ class Verdict:
         quickest_s: time that a request of mean output takes at the pace of the quickest tenth of the steps; None if
             there were no steps.
         sustained_per_s: what the engine finishes under this load: the highest of the rates measured over the whole run,
-            if that is complete, and over stretches of at least half the arrival span up to its end. So it counts a
-            slow start or end, and may be lower than what a longer run would show, but never higher than what was
-            seen. None unless the engine falls behind, or works off requests that came all at once.
+            if that is complete, over the arrival span and over its second half. So it counts a slow start or end, and
+            may be lower than what a longer run would show, but never higher than what was seen. None unless the
+            engine falls behind, or works off requests that came all at once.
         limited_by: what requests waited for longest: "tokens", "sequences" or "kv_blocks"; None if waiting filled less
             than 1 % of the time.
         limit_shares: for each of the three, the share of the arrival span in which requests waited for it; of the time
@@ -171,7 +171,7 @@ def _is_full(status: Status, is_long: bool, shares: Mapping[str, float]) -> bool
 
 
 def _sustained_per_s(columns: RunColumns, span: Span | None, is_complete: bool) -> float | None:
-    stretches = [] if span is None else [Span(float(e), span.end_s) for e in window_edges(span)[: NUM_WINDOWS // 2 + 1]]
+    stretches = [] if span is None else [Span(float(e), span.end_s) for e in window_edges(span)[[0, NUM_WINDOWS // 2]]]
     whole = metrics.whole_span(columns.requests) if is_complete else None
     rates = [_finish_rate(columns.requests, stretch) for stretch in (*stretches, *([whole] if whole else []))]
     return max((rate for rate in rates if rate), default=None)
