@@ -24,22 +24,15 @@ def heading(meta: Meta) -> str:
 def _engine(meta: Meta) -> str:
     hardware = meta.get("hardware") or {}
     model = str(hardware.get("model") or meta["settings"].get("model") or "")
-    times = _step_times(meta)
+    kind = (meta.get("cost_model") or {}).get("kind")
     gpu = hardware.get("gpu")
     # Recorded times are those of another machine, whatever the sheet of this run is called.
-    on = f"on {hardware.get('num_gpus', 1)} x {gpu}" if gpu and not (times and times[0] == "recorded") else ""
-    return " ".join(filter(None, (PurePath(model).name, on, f"({', '.join(times)})" if times else "")))
+    on = f"on {hardware.get('num_gpus', 1)} x {gpu}" if gpu and kind != "recorded" else ""
+    return " ".join(filter(None, (PurePath(model).name, on, _STEP_TIMES.get(kind or "", kind))))
 
 
-def _step_times(meta: Meta) -> tuple[str, str] | None:
-    """Kind of cost model and what it rests on: a simulation must not pass for a measurement."""
-    cost_model = meta.get("cost_model")
-    if cost_model:
-        return cost_model["kind"], cost_model["text"]
-    if meta["settings"].get("backend") != "sim":
-        return None
-    cost = meta["settings"].get("cost") or "roofline"
-    return ("roofline", "uncalibrated") if cost == "roofline" else ("recorded", f"step times of {PurePath(cost).name}")
+# A simulation must not pass for a measurement.
+_STEP_TIMES = {"roofline": "(roofline, uncalibrated)", "recorded": "(recorded step times)", "fitted": "(fitted)"}
 
 
 def _policy(settings: Meta) -> str:

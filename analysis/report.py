@@ -44,7 +44,7 @@ def render_report(summary: Summary) -> str:
         lines += [_title("Steady State"), *_steady_state(summary["steady_state"])]
     if summary["failed_by_reason"]:
         lines += [_title("Failed or Refused, by Reason"), *_failures(summary["failed_by_reason"])]
-    if summary.get("cost_model"):
+    if (summary.get("cost_model") or {}).get("kind", "roofline") != "roofline":  # the heading says all of a roofline
         lines += [_title("Step Times"), *_cost_model(summary["cost_model"])]
     if summary["verdict"]:
         lines += [_title("Verdict"), *_wrapped(summary["verdict"]["text"])]

@@ -13,6 +13,7 @@ SETTINGS: dict[str, Any] = {
     "rate_scale": 1.0,
 }
 META: dict[str, Any] = {
+    "cost_model": {"kind": "roofline", "text": "uncalibrated"},
     "settings": SETTINGS,
     "hardware": {"kind": "simulated", "model": "Qwen3-8B", "gpu": "H200", "num_gpus": 2},
     "trace": {"name": "busy.jsonl"},
@@ -27,16 +28,16 @@ def test_simulation_says_that_it_is_one() -> None:
 
 
 def test_where_step_times_come_from_as_the_run_tells() -> None:
-    told = META | {"cost_model": {"kind": "fitted", "text": "h200, P90 error 3 %"}}
-    assert heading(told).startswith("Qwen3-8B on 2 x H200 (fitted, h200, P90 error 3 %), ")
-    recorded = heading(META | {"settings": SETTINGS | {"cost": "runs/real"}})
-    assert recorded.startswith("Qwen3-8B (recorded, step times of real), policy"), "not those of the sheet's GPU"
+    fitted = heading(META | {"cost_model": {"kind": "fitted", "text": "h200"}})
+    assert fitted.startswith("Qwen3-8B on 2 x H200 (fitted), policy")
+    recorded = heading(META | {"cost_model": {"kind": "recorded", "text": "step times of the run real"}})
+    assert recorded.startswith("Qwen3-8B (recorded step times), policy"), "not those of the sheet's GPU"
 
 
 def test_run_on_a_gpu_names_it_and_no_cost_model() -> None:
     settings = SETTINGS | {"backend": "gpu", "model": "/models/Qwen3-0.6B"}
     hardware = {"kind": "cuda", "gpu": "NVIDIA H200", "num_gpus": 1}
-    found = heading(META | {"settings": settings, "hardware": hardware})
+    found = heading(META | {"settings": settings, "hardware": hardware, "cost_model": None})
     assert found.startswith("Qwen3-0.6B on 1 x NVIDIA H200, policy vllm 0.33, ")
 
 
