@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from analysis.errors import RunError
+from analysis.heading import heading
 from analysis.json_file import read_json
 from analysis.observation import Observation
 from analysis.run_meta import read_meta
@@ -16,6 +17,8 @@ from analysis.table_files import TableFiles
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from analysis.sample import Sample
 
 
 class Tables(NamedTuple):
@@ -39,6 +42,10 @@ class Run:
         self.path = path
         self.meta = meta
         self.summary = summary
+
+    def __repr__(self) -> str:
+        state = "" if self.is_complete else ", partial"
+        return f"Run({str(self.path)!r}{state}; {heading(self.meta)})"
 
     @property
     def observation(self) -> Observation:
@@ -76,6 +83,13 @@ class Run:
         for name, values in RunColumns.of(self).latencies().items():
             frame[f"{name}_s"] = values
         return frame
+
+    def itl_s(self) -> "Sample":
+        """Gaps between the tokens of all finished requests, pooled, in seconds: inter-token latency."""
+        from analysis.run_columns import RunColumns
+
+        columns = RunColumns.of(self)
+        return columns.emissions.of_requests(columns.requests.is_finished).gaps_s(columns.steps)
 
     @cached_property
     def steps(self) -> "pd.DataFrame":

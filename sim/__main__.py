@@ -2,8 +2,10 @@
 
 import typer
 
+from sim.analysis_commands import add_analysis_commands
 from sim.calibrate_command import calibrate
 from sim.explain_command import explain
+from sim.grouped_help import ReplayHelp
 from sim.profile_command import profile
 from sim.replay_command import replay
 from sim.verify_command import verify
@@ -15,11 +17,12 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=True,
 )
-app.command()(replay)
+app.command(cls=ReplayHelp)(replay)
 app.command()(explain)
 app.command()(profile)
 app.command()(calibrate)
 app.command()(verify)
+add_analysis_commands(app)
 
 
 def main() -> None:

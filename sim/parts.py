@@ -75,6 +75,15 @@ class Parts:
     engine: Engine
     pace: Pace
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Sentences for the user about what is run."""
+        budget, seqs = self.limits.max_num_batched_tokens, self.limits.max_num_seqs
+        if self.settings.policy != "vllm" or budget >= seqs:
+            return self.engine.notices
+        below = f"The token budget, {budget}, is below the sequence limit, {seqs}: vLLM itself refuses to start so."
+        return (*self.engine.notices, below)
+
 
 def make_parts(settings: ReplaySettings) -> Parts:
     """Make the parts; the one place where a setting decides which class stands behind a seam.
@@ -101,6 +110,8 @@ def _with_defaults(settings: ReplaySettings) -> ReplaySettings:
     default_size = 256 if is_real else 16
     return replace(
         settings,
+        gpu="H200" if settings.gpu is None and not is_real else settings.gpu,
+        device=(settings.device or "cuda") if is_real else settings.device,
         block_size=default_size if settings.block_size is None else settings.block_size,
         pace=settings.pace or ("wall" if is_real else "virtual"),
     )

@@ -164,7 +164,7 @@ def meta_of(trace: Trace, parts: Parts) -> dict[str, Any]:
             "hash_id_count": trace.hash_id_count,
             "notices": trace.notices,
         },
-        "notices": parts.engine.notices,
+        "notices": parts.notices,
         "cost_model": parts.engine.cost.described() if parts.engine.cost else None,
         "slo": dict(Slo.parse(settings.slo).limits_s) if settings.slo is not None else None,
         "warmup_s": settings.warmup_s,

@@ -26,7 +26,8 @@ def make_simulated_engine(settings: ReplaySettings) -> Engine:
         SimError: there is no such cost model, or it is one of another engine.
         SettingError: settings are out of range or do not fit each other.
     """
-    model, gpu = load_model_sheet(settings.model), load_gpu_sheet("H200" if settings.gpu is None else settings.gpu)
+    assert settings.gpu is not None, "defaults are filled in by now"
+    model, gpu = load_model_sheet(settings.model), load_gpu_sheet(settings.gpu)
     graphs = _graphs(settings, model)
     check_utilization(settings.memory_utilization)
     cost = cost_source(settings, model, gpu)

@@ -46,6 +46,7 @@ def test_record_is_complete_with_what_follows_from_sheets_and_policy() -> None:
     settings = make_parts(ReplaySettings(num_blocks=10)).settings
 
     assert settings.max_model_len == 40960
+    assert settings.gpu == "H200"
     assert settings.policy_settings == {
         "scheduling_policy": "fcfs",
         "chunked_prefill": True,
@@ -110,3 +111,12 @@ def test_a_backend_around_the_predicting_one_sees_every_step() -> None:
 
     assert isinstance(engine.stepper(serving), Stretches)
     assert isinstance(replace(engine, backend=ScriptedBackend()).stepper(serving), OneByOne)
+
+
+def test_what_vllm_would_refuse_is_run_and_told() -> None:
+    few = ReplaySettings(num_blocks=10, max_num_batched_tokens=100)
+    assert make_parts(few).notices == (
+        "The token budget, 100, is below the sequence limit, 256: vLLM itself refuses to start so.",
+    )
+    assert make_parts(replace(few, policy="nano-vllm")).notices == ()
+    assert make_parts(replace(few, max_num_seqs=100)).notices == ()
