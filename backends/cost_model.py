@@ -88,10 +88,6 @@ class StepColumns(NamedTuple, Generic[Value]):
         columns = StepColumns(*(np.asarray(table[name], dtype=np.float64) for name in StepColumns._fields))
         return columns._replace(graph_size=np.nan_to_num(columns.graph_size))
 
-    def in_full(self: "StepColumns[FloatColumn]") -> "StepColumns[FloatColumn]":
-        """The same steps, no field of which is one float for all."""
-        return StepColumns(*np.broadcast_arrays(*self))
-
 
 def _columns(shapes: Sequence[StepShape], graph_sizes: Sequence[int | None]) -> FloatColumn:
     rows = [(*shape, graph_size or 0) for shape, graph_size in zip(shapes, graph_sizes, strict=True)]

@@ -117,8 +117,8 @@ class FittedModel:
     def _rates(self, steps: StepColumns[Value]) -> _Rates[Value]:
         decode_band = self._decode.attention.bands.of(steps.max_context)
         prompt_band = self._prompts.attention.bands.of(steps.max_context)
-        if not isinstance(steps.max_context, float):
-            return self._count_rates(steps.in_full(), decode_band, prompt_band)
+        if not isinstance(steps.graph_size, float):
+            return self._count_rates(steps, decode_band, prompt_band)
         return self._rates_of_one(
             steps.num_prefill_tokens, steps.num_prefill_seqs, steps.num_decode_seqs, steps.num_sampled,
             steps.graph_size, decode_band, prompt_band,

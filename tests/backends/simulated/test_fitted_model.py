@@ -59,15 +59,6 @@ def test_one_row_and_many_rows_give_the_same_bits(
     assert together.device_s.tobytes() == np.array([one.device_s for one in alone]).tobytes()
 
 
-def test_a_field_that_many_steps_share_may_be_one_number() -> None:
-    contexts = [900.0, 1100.0, 5000.0]
-    shapes = [shape_of([Row(1, int(context) - 1)] * 3) for context in contexts]
-    whole = StepColumns.from_rows(shapes, [4] * 3)
-    shared = StepColumns.one_row(shapes[0], 4)
-    mixed = whole._replace(num_decode_seqs=shared.num_decode_seqs, graph_size=shared.graph_size, max_query=1.0)
-    assert fitted().step_times(mixed).duration_s.tolist() == fitted().step_times(whole).duration_s.tolist()
-
-
 @given(STEPS, st.sampled_from([0.01, 1.0]))
 def test_terms_add_up(step: tuple[StepShape, int | None], scale: float) -> None:
     cost_model = fitted(scale=scale)
