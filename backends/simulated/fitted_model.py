@@ -55,9 +55,9 @@ class FittedModel:
         self._launches, self._host, self._least = times.launches, times.host, least
         self._rates_of_one = lru_cache(_MAX_SIZES_KEPT)(self._count_rates_of_one)
         self._pair_s = times.prompts.pairs_per_1m_us * _PER_1M
-        self._history_s = times.prompts.history_per_1k_us * _PER_1K
         self._block_s, self._admission_s = times.host.block_us * _US, times.host.admission_us * _US
         self._release_s = times.host.release_us * _US
+        self._listed_s = times.host.context_1k_us * _PER_1K
 
     def step_times(self, steps: StepColumns[Value]) -> StepTimes[Value]:
         """Times of the given steps, row by row."""
@@ -69,7 +69,8 @@ class FittedModel:
         if self._least is not None:
             device_s = larger(device_s, self._least.of(steps))
         host_s = rates.host_s + steps.num_new_blocks * self._block_s + steps.num_admitted * self._admission_s
-        return StepTimes(device_s + (host_s + steps.num_released * self._release_s), device_s)
+        host_s = host_s + steps.num_released * self._release_s + steps.decode_context * self._listed_s
+        return StepTimes(device_s + host_s, device_s)
 
     def explain(self, shape: StepShape, graph_size: int | None = None) -> tuple[Term, ...]:
         """The parts of one step's time; they add up to `duration_s`, but for the rounding of sums.
@@ -94,6 +95,7 @@ class FittedModel:
             ("up to the peak rates", 1.0, times.device_s - larger(work_s, rates.launches_s), "device"),
             ("launches not hidden", 1.0, waits_s, "host"),
             ("host: step and rows", rows, rates.host_s - host.stalls_us * _US, "host"),
+            ("host: contexts", steps.decode_context, steps.decode_context * self._listed_s, "host"),
             ("host: blocks", steps.num_new_blocks, steps.num_new_blocks * self._block_s, "host"),
             ("host: admissions", steps.num_admitted, steps.num_admitted * self._admission_s, "host"),
             ("host: releases", steps.num_released, steps.num_released * self._release_s, "host"),
@@ -108,11 +110,7 @@ class FittedModel:
         return rates.call_s + steps.decode_context * rates.context_s + steps.max_context * longest_s
 
     def _chunk_attention(self, steps: StepColumns[Value]) -> Value:
-        num_tokens = steps.num_prefill_tokens
-        pairs = steps.prefill_qk - (steps.prefill_qq - num_tokens) / 2.0
-        # As if query length and history were independent; see `DeviceWork`.
-        history = (steps.prefill_qk - steps.prefill_qq) * steps.num_prefill_seqs / larger(num_tokens, 1.0)
-        return pairs * self._pair_s + history * self._history_s
+        return (steps.prefill_qk - (steps.prefill_qq - steps.num_prefill_tokens) / 2.0) * self._pair_s
 
     def _rates(self, steps: StepColumns[Value]) -> _Rates[Value]:
         decode_band = self._decode.attention.bands.of(steps.max_context)
@@ -221,6 +219,7 @@ class _Prompts:
     def __init__(self, times: PromptTimes) -> None:
         self.attention = _DecodeAttention(times.attention)
         self._products = _products(times.products)
+        self._lone = Curves(times.products.tokens, [times.lone_per_1k_us], is_level_beyond=True)
         self._times = times
 
     def rates(self, steps: StepColumns[Value], band: Band) -> tuple[Value, Value, Value, Value]:
@@ -230,7 +229,7 @@ class _Prompts:
         products_us = self._products.at(_padded(steps)) + has_decodes * times.beside_decodes_us
         rows_us = steps.num_sampled * times.sampled_row_us + steps.num_prefill_seqs * times.chunk_us
         # Without decode rows the longest context is a chunk's.
-        longest_s = has_decodes * longest_s + times.longest_per_1k_us * _PER_1K
+        longest_s = has_decodes * (longest_s + self._lone.at(_padded(steps)) * _PER_1K)
         return (products_us + rows_us) * _US, has_decodes * call_s, context_s, longest_s
 
 

@@ -48,11 +48,12 @@ class DecodeAttentionTimes:
 class SkewTimes:
     """Device time that long contexts among shorter ones add: the others are done, and the device waits for them.
 
+    Rows of like contexts have a time of their own: they are done in turns when there are more than the device holds.
     Tables have a line for each band of rows, and a column for each ratio in `ratios`; linear in between, level beyond.
 
     Attributes:
         ratios: points; longest context over the mean one.
-        row_limits: most rows of each band but the last.
+        row_limits: most rows of the graph, or decode rows in an eager step, of each band but the last.
         longest_per_1k_us: for each 1,000 tokens of the longest context.
     """
 
@@ -89,8 +90,8 @@ class PromptTimes:
         sampled_row_us: for each row that yields a token.
         chunk_us: for each chunk.
         pairs_per_1m_us: for each million pairs of query and key, in the products of attention.
-        history_per_1k_us: for each 1,000 cached tokens that chunks attend to.
-        longest_per_1k_us: for each 1,000 tokens of the step's longest context.
+        lone_per_1k_us: at each of the points of products, for each 1,000 tokens of the step's longest context if there
+            are decode rows: what reading it alone takes and much other work hides.
     """
 
     products: ProductTimes
@@ -99,8 +100,7 @@ class PromptTimes:
     sampled_row_us: float
     chunk_us: float
     pairs_per_1m_us: float
-    history_per_1k_us: float
-    longest_per_1k_us: float
+    lone_per_1k_us: Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +130,7 @@ class HostTimes:
         row_us: for each row.
         chunk_us: for each chunk, on top.
         prompt_1k_us: for each 1,000 prompt tokens.
+        context_1k_us: for each 1,000 tokens of the decode rows' contexts, whose blocks are listed for the device.
         block_us: for each block handed out.
         admission_us: for each request admitted.
         release_us: for each request that has left.
@@ -143,6 +144,7 @@ class HostTimes:
     row_us: float
     chunk_us: float
     prompt_1k_us: float
+    context_1k_us: float
     block_us: float
     admission_us: float
     release_us: float

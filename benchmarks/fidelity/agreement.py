@@ -77,6 +77,12 @@ def agreement(run: Path, cost: Path, output: Path) -> Agreement:
     )
 
 
+def workload_of(run: Path) -> str:
+    """Name of the workload of a run directory, whatever its rate and variant."""
+    matched = _NAME.match(run.name)
+    return matched["workload"] if matched else run.name
+
+
 def _summary(run: Path) -> dict[str, Any]:
     return load(run).summary or {}
 

@@ -2,8 +2,8 @@
 
     python -m benchmarks.fidelity.evaluate FOLDER --output fidelity.md --plots PLOTS
 
-FOLDER is what `python -m benchmarks.fidelity` has made: a profile and runs. The cost model is fitted to the profile
-alone; every run is verified, simulated with it and compared.
+FOLDER is what `python -m benchmarks.fidelity` has made: a profile and runs. Every run is verified, simulated and
+compared with a cost model that has not seen its workload: fitted to the profile and to the runs of all others.
 """
 
 import shutil
@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from backends.simulated.calibration_file import dump_calibration
-from benchmarks.fidelity.agreement import Agreement, agreement
+from benchmarks.fidelity.agreement import Agreement, agreement, workload_of
 from benchmarks.fidelity.tables import markdown
 from sim.clean_exit import clean_exit
 from sim.errors import SimError
@@ -26,15 +26,15 @@ def main(
     output: Annotated[Path | None, typer.Option(help="Markdown file for the tables. [printed]")] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for plots of residuals. [none]")] = None,
     only: Annotated[str, typer.Option(help="Runs whose names begin so.")] = "",
-    cost: Annotated[Path | None, typer.Option(help="Calibration to use in place of the profile's.")] = None,
+    cost: Annotated[Path | None, typer.Option(help="Calibration to use in place of those.")] = None,
     work: Annotated[Path | None, typer.Option(help="Where simulated runs go. [FOLDER/simulated]")] = None,
 ) -> None:
     """Fit, verify, simulate, compare."""
     with clean_exit():
         work = work or folder / "simulated"
         work.mkdir(parents=True, exist_ok=True)
-        cost = cost or _calibrated(folder, work)
-        found = [_of_run(run, cost, work / run.name) for run in _runs(folder, only)]
+        costs = {run: cost or _without(folder, workload_of(run), work) for run in _runs(folder, only)}
+        found = [_of_run(run, used, work / run.name) for run, used in costs.items()]
         text = markdown(found)
         if output is None:
             print(text)
@@ -43,13 +43,15 @@ def main(
         if plots is not None:
             from benchmarks.fidelity.residual_plots import residual_plots
 
-            residual_plots(cost, _runs(folder, only), plots)
+            residual_plots(costs, plots)
 
 
-def _calibrated(folder: Path, work: Path) -> Path:
-    calibration = calibrate([read_measured(folder / "profile.parquet")])
-    path = work / "model.toml"
-    path.write_text(dump_calibration(calibration), "utf-8")
+def _without(folder: Path, workload: str, work: Path) -> Path:
+    """A calibration that has seen no run of this workload, at no rate; fitted once."""
+    path = work / f"without-{workload}.toml"
+    sources = [folder / "profile.parquet", *[run for run in _runs(folder, "") if workload_of(run) != workload]]
+    if not path.exists() or path.stat().st_mtime < max(source.stat().st_mtime for source in sources):
+        path.write_text(dump_calibration(calibrate([read_measured(source) for source in sources])), "utf-8")
     return path
 
 

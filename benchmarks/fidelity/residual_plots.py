@@ -1,6 +1,6 @@
 """Plots of what is left between predicted and measured step times."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,23 +13,26 @@ from backends.simulated.step_class import STEP_CLASSES, step_classes
 from sim.fitting.measured import read_measured
 from sim.fitting.samples import Samples
 
-_MAX_POINTS = 20_000
+_MAX_POINTS = 3_000
 _BINS = 24
 
 
-def residual_plots(cost: Path, sources: Sequence[Path], folder: Path) -> list[Path]:
+def residual_plots(costs: Mapping[Path, Path], folder: Path) -> list[Path]:
     """One picture for each class of steps: residuals over tokens, over contexts and over the predicted time.
 
     Args:
-        cost: a calibration.
-        sources: profiles and runs whose steps to plot.
+        costs: runs whose steps to plot, each with a calibration.
         folder: gets the pictures.
 
     Returns:
         The files.
     """
-    samples = Samples.joined([read_measured(path).samples for path in sources])
-    predicted_s = FittedModel(load_calibration(cost).times, None).step_times(samples.steps).duration_s
+    parts = [read_measured(run).samples for run in costs]
+    models = [FittedModel(load_calibration(cost).times, None) for cost in costs.values()]
+    samples = Samples.joined(parts)
+    predicted_s = np.concatenate(
+        [model.step_times(part.steps).duration_s for model, part in zip(models, parts, strict=True)]
+    )
     residual = 100 * (predicted_s / samples.times.duration_s - 1)
     classes = step_classes(samples.steps)
     folder.mkdir(parents=True, exist_ok=True)
@@ -70,7 +73,7 @@ def _plot(title: str, axes: dict[str, FloatColumn], residual: FloatColumn, weigh
         plot.set(xlabel=label, xscale="log", ylim=(min(low, -5) - 2, max(high, 5) + 2))
     plot.legend(fontsize="x-small")
     figure.axes[0].set_ylabel("error, %")
-    figure.savefig(path, dpi=110)
+    figure.savefig(path, dpi=64)
 
 
 def _means(x: FloatColumn, residual: FloatColumn, weights: FloatColumn) -> tuple[FloatColumn, FloatColumn]:

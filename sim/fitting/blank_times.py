@@ -19,10 +19,9 @@ from backends.simulated.fitted_times import (
 _CONTEXT_LIMITS = (1024.0, 4096.0, 16384.0)
 """Widths of block tables, in tokens, for which steps are captured."""
 _DECODE_ROWS = (1, 2, 4, 8, 16, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 384, 512, 768, 1024)
-_RATIOS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 30.0, 100.0)
+_RATIOS = (1.0, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 11.0, 16.0, 25.0, 50.0, 100.0)
 MAX_SPLIT_ROWS = 24.0
 """Rows up to which decode attention may split contexts by the width of block tables."""
-_SKEW_LIMITS = (MAX_SPLIT_ROWS, 48.0, 96.0, 192.0)
 _ROWS_BESIDE = (1, 8, 32, 64, 128, 256, 512, 1024)
 _PROMPT_TOKENS = (
     2, 16, 32, 64, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12_288, 16_384, 32_768,
@@ -42,16 +41,14 @@ def blank_times(steps: StepColumns[FloatColumn]) -> FittedTimes:
             _DECODE_ROWS,
             [limit for limit in _CONTEXT_LIMITS if _splits(context[~has_prompts], limit)],
         ),
-        skew=SkewTimes(
-            ratios=_RATIOS,
-            row_limits=_SKEW_LIMITS,
-            longest_per_1k_us=((0.0,) * len(_RATIOS),) * (len(_SKEW_LIMITS) + 1),
-        ),
+        skew=_skew(tokens[~has_prompts]),
         sampled_row_us=0.0,
     )
+    products = _products(_points(tokens[has_prompts], _PROMPT_TOKENS))
     prompts = PromptTimes(
-        products=_products(_points(tokens[has_prompts], _PROMPT_TOKENS)),
+        products=products,
         attention=_attention(rows[has_prompts & (rows > 0)], _ROWS_BESIDE, ()),
+        lone_per_1k_us=(0.0,) * len(products.tokens),
         **dict.fromkeys(_PROMPT_NUMBERS, 0.0),
     )
     host = HostTimes(**dict.fromkeys(HostTimes.__slots__, 0.0))
@@ -59,7 +56,7 @@ def blank_times(steps: StepColumns[FloatColumn]) -> FittedTimes:
 
 
 _PROMPT_NUMBERS = (
-    "beside_decodes_us", "sampled_row_us", "chunk_us", "pairs_per_1m_us", "history_per_1k_us", "longest_per_1k_us",
+    "beside_decodes_us", "sampled_row_us", "chunk_us", "pairs_per_1m_us",
 )  # fmt: skip
 _NO_LAUNCHES = {"decode_us": 0.0, "prompts_us": 0.0, "mixed_us": 0.0}
 
@@ -89,6 +86,14 @@ def _points(values: FloatColumn, candidates: Sequence[int]) -> tuple[float, ...]
 
 def _products(tokens: tuple[float, ...]) -> ProductTimes:
     return ProductTimes(tokens=tokens, time_us=(0.0,) * len(tokens))
+
+
+def _skew(rows: FloatColumn) -> SkewTimes:
+    """A band for each number of rows, as those of a graph take turns in their own way."""
+    limits = (MAX_SPLIT_ROWS, *[rows for rows in _points(rows, _DECODE_ROWS) if rows > MAX_SPLIT_ROWS])
+    return SkewTimes(
+        ratios=_RATIOS, row_limits=limits, longest_per_1k_us=((0.0,) * len(_RATIOS),) * (len(limits) + 1)
+    )
 
 
 def _attention(rows: FloatColumn, candidates: Sequence[int], limits: Sequence[float]) -> DecodeAttentionTimes:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from backends.errors import SheetError
 from backends.simulated import ModelSheet, load_model_sheet
 from backends.simulated.calibration import CalibratedSettings, Calibration, Fact, Source
@@ -13,20 +15,22 @@ from sim.fitting.fit import class_errors, fit
 from sim.fitting.measured import Measured
 from sim.fitting.samples import Samples
 
+_MAX_RUN_STEPS, _STRETCH = 2000, 10
 _DTYPES = {2: "bfloat16", 4: "float32"}
 
 
 def calibrate(measured: Sequence[Measured]) -> Calibration:
     """Fit a cost model.
 
-    The errors are those of a fit to what is not held out, on what is; the numbers are then fitted to everything.
+    The errors are those of a fit to what is not held out, on what is; the numbers are then fitted to everything. Of
+    runs that is at most 2,000 steps each.
 
     Raises:
         SimError: the data come from engines that differ.
         SheetError: the model is not known here.
     """
     settings = _common_settings(measured)
-    samples = Samples.joined([each.samples for each in measured])
+    samples = Samples.joined([_thinned(each) for each in measured])
     held_out = samples.where(samples.is_held_out)
     used = samples.where(~samples.is_held_out)
     has_test = len(held_out) > 0 and len(used) > 0
@@ -39,6 +43,16 @@ def calibrate(measured: Sequence[Measured]) -> Calibration:
         envelope=Envelope.around(samples.steps),
         times=fit(samples),
     )
+
+
+def _thinned(measured: Measured) -> Samples:
+    """Of a long run some stretches, evenly spread, so that no trace outweighs all others."""
+    num_steps = len(measured.samples)
+    if measured.kind != "run" or num_steps <= _MAX_RUN_STEPS:
+        return measured.samples
+    stretch = np.arange(num_steps) // _STRETCH
+    share = _MAX_RUN_STEPS / num_steps
+    return measured.samples.where(np.floor((stretch + 1) * share) > np.floor(stretch * share))
 
 
 def _common_settings(measured: Sequence[Measured]) -> CalibratedSettings:
@@ -82,5 +96,6 @@ def _facts(hardware: dict[str, object]) -> dict[str, Fact]:
 
 
 def _source(measured: Measured) -> Source:
-    seconds = round(float(measured.samples.times.duration_s.sum()), 3)
-    return Source(name=measured.name, kind=measured.kind, num_steps=len(measured.samples), seconds=seconds)
+    used = _thinned(measured)
+    seconds = round(float(used.times.duration_s.sum()), 3)
+    return Source(name=measured.name, kind=measured.kind, num_steps=len(used), seconds=seconds)

@@ -9,10 +9,10 @@ import numpy as np
 from backends.cost_model import FloatColumn
 from backends.simulated.fitted_model import FittedModel
 from backends.simulated.fitted_times import DecodeTimes, FittedTimes, LaunchTimes, PromptTimes
-from sim.fitting.blank_times import MAX_SPLIT_ROWS
+from sim.fitting.coefficients import basis, slope_wishes, wishes
 from sim.fitting.relative_fit import fit_relative
 from sim.fitting.samples import Flags, Samples
-from sim.fitting.vectors import Vector, places, to_vector, with_vector
+from sim.fitting.vectors import Vector, with_vector
 
 _MAX_ROUNDS = 12
 
@@ -48,10 +48,11 @@ class _Problem:
         self._blank: DecodeTimes | PromptTimes = getattr(times, part)
         self._device_s, self._scale = samples.times.device_s, samples.scale_s
         self.is_eager: Flags = samples.steps.graph_size == 0
-        self._basis = _basis(self._blank)
-        self._design = _design(times, part, samples) @ self._basis
-        wishes = [wish @ self._basis for wish in _wishes(self._blank)]
-        self._wishes = [wish for wish in wishes if wish.any()]
+        self._basis = basis(self._blank)
+        self._design = _design(times, part, samples, self._basis)
+        is_used = self._basis.any(axis=0)
+        near = [*wishes(self._blank), *[wish @ self._basis for wish in slope_wishes(self._blank)]]
+        self._wishes = [wish for wish in near if wish.any() and is_used[wish != 0].all()]
 
     def guess_launched(self) -> Flags:
         """Eager steps about as quick as the quickest of their kind."""
@@ -101,69 +102,12 @@ def _relative_mean(values: FloatColumn, scale: FloatColumn) -> float:
     return float((values / scale**2).sum() / (1 / scale**2).sum()) if len(values) else 0.0
 
 
-def _design(times: FittedTimes, part: str, samples: Samples) -> Vector:
-    """Device seconds of each step for a microsecond of each time of the part: the model itself says what it counts."""
+def _design(times: FittedTimes, part: str, samples: Samples, basis: Vector) -> Vector:
+    """Device seconds of each step for one of each coefficient: the model itself says what it counts."""
     no_launches = LaunchTimes(decode_us=0.0, prompts_us=0.0, mixed_us=0.0)
-    size = len(to_vector(getattr(times, part)))
-    columns = []
-    for unit in np.eye(size):
-        one = replace(times, launches=no_launches, **{part: with_vector(getattr(times, part), unit)})
-        columns.append(FittedModel(one, None).step_times(samples.steps).device_s)
-    return np.array(columns).T
-
-
-def _basis(blank: DecodeTimes | PromptTimes) -> Vector:
-    """Times from coefficients: those of products are sums of steps upwards, so that more tokens never take less time.
-
-    What attention takes whatever the contexts is left to the products in the first band, which cannot be told apart.
-    """
-    basis, where = np.eye(len(to_vector(blank))), places(blank)
-    products = where["products.time_us"]
-    basis[products, products] = np.tril(np.ones((products.stop - products.start,) * 2))
-    points = blank.attention.rows
-    first = where["attention.call_us"].start
-    unused = set(range(first, first + len(points)))
-    # What the longest context adds is told by the step's band where contexts are split, else by its skew.
-    lone = where["attention.longest_per_1k_us"]
-    for place in range(lone.start, lone.stop):
-        if isinstance(blank, PromptTimes) or points[(place - lone.start) % len(points)] > MAX_SPLIT_ROWS:
-            unused.add(place)
-    if isinstance(blank, DecodeTimes):
-        skew = where["skew.longest_per_1k_us"].start
-        unused |= set(range(skew, skew + len(blank.skew.ratios)))
-    for place in unused:
-        basis[place, place] = 0.0
-    return basis
-
-
-def _wishes(blank: DecodeTimes | PromptTimes) -> Iterator[Vector]:
-    """Neighbours in tables should be alike, bands too, and slopes of products."""
-    size, where = len(to_vector(blank)), places(blank)
-    for name in ("call_us", "per_1k_tokens_us", "longest_per_1k_us"):
-        for first, second in _neighbours(len(blank.attention.context_limits) + 1, len(blank.attention.rows)):
-            wish = np.zeros(size)
-            start = where[f"attention.{name}"].start
-            wish[start + first], wish[start + second] = 1.0, -1.0
-            yield wish
-    if isinstance(blank, DecodeTimes):
-        start = where["skew.longest_per_1k_us"].start
-        for first, second in _neighbours(len(blank.skew.row_limits) + 1, len(blank.skew.ratios)):
-            wish = np.zeros(size)
-            wish[start + first], wish[start + second] = 1.0, -1.0
-            yield wish
-    start, points = where["products.time_us"].start, blank.products.tokens
-    for place in range(len(points) - 2):
-        left, right = points[place + 1] - points[place], points[place + 2] - points[place + 1]
-        wish = np.zeros(size)
-        wish[start + place : start + place + 3] = (1 / left, -1 / left - 1 / right, 1 / right)
-        yield wish * min(left, right)
-
-
-def _neighbours(num_bands: int, num_points: int) -> Iterator[tuple[int, int]]:
-    for band in range(num_bands):
-        for point in range(num_points):
-            place = band * num_points + point
-            if point + 1 < num_points:
-                yield place, place + 1
-            if band + 1 < num_bands:
-                yield place, place + num_points
+    design = np.zeros((len(samples), basis.shape[1]))
+    for place in np.flatnonzero(basis.any(axis=0)):
+        unit = with_vector(getattr(times, part), basis[:, place])
+        one = replace(times, launches=no_launches, **{part: unit})
+        design[:, place] = FittedModel(one, None).step_times(samples.steps).device_s
+    return design

@@ -30,7 +30,9 @@ def fit(samples: Samples) -> FittedTimes:
     excess_s = samples.times.duration_s - predicted_s
     is_stall = _stalls(samples, excess_s)
     times = _fitted(replace(samples, scale_s=predicted_s).where(~is_stall))
-    stalls_us = 1e6 * float(excess_s[is_stall].sum()) / len(samples)
+    # Something else that ran beside a profile says little about runs.
+    counted = samples.is_served if samples.is_served.any() else np.ones_like(is_stall)
+    stalls_us = 1e6 * float(excess_s[is_stall & counted].sum()) / int(counted.sum())
     times = replace(times, host=replace(times.host, stalls_us=stalls_us))
     return _completed(times, set(step_classes(samples.steps).tolist()))
 

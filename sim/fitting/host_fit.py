@@ -7,9 +7,13 @@ import numpy as np
 from backends.cost_model import FloatColumn, StepColumns
 from backends.simulated.fitted_model import FittedModel
 from backends.simulated.fitted_times import FittedTimes
+from backends.simulated.step_class import step_classes
 from sim.fitting.relative_fit import fit_relative
-from sim.fitting.samples import Samples
+from sim.fitting.samples import Flags, Samples
 from sim.fitting.vectors import Vector, places, to_vector, with_vector
+
+_MIN_SERVED = 30
+"""Steps of a class that runs must have for the class's steps of profiles to be left aside."""
 
 
 def fit_host(times: FittedTimes, samples: Samples) -> FittedTimes:
@@ -23,8 +27,9 @@ def fit_host(times: FittedTimes, samples: Samples) -> FittedTimes:
 
     Both are fitted, and their sum is the step's, so that over many steps no time is lost.
     """
-    followed = samples.where(samples.has_before)
-    used = followed if len(followed) else samples
+    chosen = samples.where(_is_telling(samples))
+    followed = chosen.where(chosen.has_before)
+    used = followed if len(followed) else chosen
     own, after = _design(times, used.steps), _design(times, used.before)
     # Which of the two a constant belongs to cannot be told where steps of one kind always follow one another.
     after[:, _constants(times)] = 0.0
@@ -34,6 +39,16 @@ def fit_host(times: FittedTimes, samples: Samples) -> FittedTimes:
     found = fit_relative(np.concatenate([own, after], axis=1), host_s, used.scale_s)
     own_us, after_us = np.split(found, 2)
     return replace(times, host=with_vector(times.host, own_us + after_us))
+
+
+def _is_telling(samples: Samples) -> Flags:
+    """Steps of runs; of a profile only those of classes that no run has, as its loop may be slower than a run's."""
+    classes, is_telling = step_classes(samples.steps), samples.is_served.copy()
+    for number in np.unique(classes):
+        rows = classes == number
+        if (rows & samples.is_served).sum() < _MIN_SERVED:
+            is_telling |= rows
+    return is_telling
 
 
 def _constants(times: FittedTimes) -> list[int]:

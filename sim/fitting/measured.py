@@ -69,7 +69,7 @@ def _of_profile(path: Path) -> Measured:
     is_held_out = is_traffic & (np.cumsum(is_traffic) % 2 == 1)
     follows = np.zeros(len(load_numbers), dtype=np.bool_)
     follows[1:] = load_numbers[1:] == load_numbers[:-1]
-    samples = _samples(columns, follows, is_held_out[load_numbers])
+    samples = _samples(columns, follows, is_held_out[load_numbers], is_served=False)
     return Measured(path.name, "profile", profile.meta, samples.where(columns["is_warm_up"] == 0))
 
 
@@ -85,11 +85,13 @@ def _of_run(path: Path) -> Measured:
     # After an idle wait the clock was restarted: what the host did after the step before was not counted.
     follows[1:] = columns["start_s"][1:] == ends_s[:-1]
     is_held_out = np.arange(len(ends_s)) // _STRETCH % _EVERY == _EVERY - 1
-    return Measured(path.resolve().name, "run", run.meta, _samples(columns, follows, is_held_out))
+    return Measured(path.resolve().name, "run", run.meta, _samples(columns, follows, is_held_out, is_served=True))
 
 
-def _samples(columns: dict[str, NDArray[np.float64]], follows: Flags, is_held_out: Flags) -> Samples:
+def _samples(
+    columns: dict[str, NDArray[np.float64]], follows: Flags, is_held_out: Flags, *, is_served: bool
+) -> Samples:
     steps = StepColumns.from_table(columns)
     before: StepColumns[FloatColumn] = StepColumns(*(np.roll(column, 1) * follows for column in steps))
     times = StepTimes(*(columns[name] for name in StepTimes._fields))
-    return Samples(steps, before, follows, times, times.duration_s, is_held_out)
+    return Samples(steps, before, follows, times, times.duration_s, is_held_out, np.full(len(follows), is_served))

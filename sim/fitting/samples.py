@@ -24,6 +24,7 @@ class Samples:
         scale_s: durations by which errors are divided; measured ones would give steps that were quick by chance more
             weight than slow ones, and so make means too small.
         is_held_out: whether the step serves to test a fit to the others.
+        is_served: whether the step is one of a run, not of a profile.
     """
 
     steps: StepColumns[FloatColumn]
@@ -32,6 +33,7 @@ class Samples:
     times: StepTimes[FloatColumn]
     scale_s: FloatColumn
     is_held_out: Flags
+    is_served: Flags
 
     def __len__(self) -> int:
         return len(self.has_before)
@@ -45,6 +47,7 @@ class Samples:
             StepTimes(*(column[rows] for column in self.times)),
             self.scale_s[rows],
             self.is_held_out[rows],
+            self.is_served[rows],
         )
 
     @classmethod

@@ -48,8 +48,7 @@ def fitted_times(scale: float = 1.0) -> FittedTimes:
             sampled_row_us=scale * 0.4,
             chunk_us=scale * 12.0,
             pairs_per_1m_us=scale * 450.0,
-            history_per_1k_us=scale * 25.0,
-            longest_per_1k_us=scale * 4.0,
+            lone_per_1k_us=scaled(60.0, 40.0, 4.0),
         ),
         launches=LaunchTimes(decode_us=scale * 9000.0, prompts_us=scale * 11_000.0, mixed_us=scale * 13_000.0),
         host=HostTimes(
@@ -60,6 +59,7 @@ def fitted_times(scale: float = 1.0) -> FittedTimes:
             row_us=3.0,
             chunk_us=20.0,
             prompt_1k_us=100.0,
+            context_1k_us=0.2,
             block_us=1.5,
             admission_us=40.0,
             release_us=6.0,

@@ -50,4 +50,5 @@ def measured(num_steps: int, seed: int, truth: FittedTimes = TRUTH, noise: float
     before = StepColumns(*(np.roll(column, 1) for column in steps))
     has_before = np.arange(num_steps) > 0
     times = StepTimes(duration_s, device_s)
-    return Samples(steps, before, has_before, times, duration_s, np.zeros(num_steps, dtype=np.bool_))
+    neither = np.zeros(num_steps, dtype=np.bool_)
+    return Samples(steps, before, has_before, times, duration_s, is_held_out=neither, is_served=neither)

@@ -5,6 +5,7 @@ import pytest
 
 from backends.simulated.fitted_model import FittedModel
 from sim.fitting.fit import class_errors, fit
+from sim.fitting.samples import Samples
 from tests.sim.fitting.made_up import TRUTH, measured
 
 FITTED = fit(measured(6000, seed=1))
@@ -67,3 +68,23 @@ def test_classes_without_data_cost_what_the_most_similar_ones_do() -> None:
 def test_more_tokens_never_take_less_time() -> None:
     for times_us in (FITTED.decode.products.time_us, FITTED.prompts.products.time_us):
         assert (np.diff(times_us) >= 0).all()
+
+
+def test_a_lone_long_context_counts_less_the_more_work_hides_it() -> None:
+    assert (np.diff(FITTED.prompts.lone_per_1k_us) <= 1e-9).all()
+
+
+def test_host_times_are_those_of_runs_where_runs_have_the_class() -> None:
+    profile, run = measured(4000, seed=1), measured(4000, seed=2)
+    slow = profile.times._replace(duration_s=profile.times.duration_s + 2e-4)
+    served = np.ones(len(run), dtype=np.bool_)
+    both = Samples.joined([replace(profile, times=slow), replace(run, is_served=served)])
+    errors = class_errors(FittedModel(fit(both), None), measured(3000, seed=5, noise=0.0))
+    assert abs(errors["decode graph"].bias_percent) < 1
+
+
+def test_a_profile_serves_for_classes_that_no_run_has() -> None:
+    samples = measured(4000, seed=1)
+    is_served = samples.steps.num_prefill_seqs == 0
+    found = fit(replace(samples, is_served=is_served))
+    assert found.host.eager_prompts_us == pytest.approx(FITTED.host.eager_prompts_us, rel=0.1)
