@@ -8,7 +8,8 @@ the duration would be the arrival span and a drain as short as that of the lowes
                  |-- arrivals --|--- drain ---|  output throughput: tokens / this
 
 A rate follows the load if its output throughput is at least 95 % of the offered one and its verdict is "keeps up" or
-"idle" (`analysis.verdict`), so that a lowest rate that is too high already does not pass as a measure for itself.
+"idle" (`analysis.verdict`), so that a lowest rate that is too high already does not pass as a measure for itself. A
+trace that is short beside its latencies drains for a good part of its duration and stops following early.
 
 *Knee*: the highest rate at which the load is followed, at it and at every lower rate of the curve. None if the lowest
 does not follow. Arrivals of later turns of sessions give way to slow answers, so with closed loops the knee comes late.

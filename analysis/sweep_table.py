@@ -29,7 +29,8 @@ def print_sweep(curves: Sequence[LoadCurve], file: TextIO) -> None:
         curves: by configuration.
         file: where to; colour codes only if it is a terminal.
     """
-    console = Console(file=file, highlight=False, markup=False, soft_wrap=True)
+    # Wide, as a table that is cut says less than one that wraps.
+    console = Console(file=file, highlight=False, markup=False, soft_wrap=True, width=1000)
     console.print(_table(curves))
     console.print()
     for curve in curves:

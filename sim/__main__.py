@@ -8,6 +8,7 @@ from sim.explain_command import explain
 from sim.grouped_help import ReplayHelp
 from sim.profile_command import profile
 from sim.replay_command import replay
+from sim.sweep_command import sweep
 from sim.verify_command import verify
 
 app = typer.Typer(
@@ -18,6 +19,7 @@ app = typer.Typer(
     add_completion=True,
 )
 app.command(cls=ReplayHelp)(replay)
+app.command("sweep", cls=ReplayHelp)(sweep)
 app.command()(explain)
 app.command()(profile)
 app.command()(calibrate)
