@@ -101,7 +101,7 @@ def _remarks(curves: Sequence[LoadCurve]) -> Iterator[str]:
         "the offered load."
     )
     if _has_slo(curves):
-        yield f"SLO met: at least {100 * curves[0].attainment:.4g} % of the requests that arrived meet every limit."
+        yield f"SLO met: at least {100 * curves[0].attainment:.4g}% of the requests that arrived meet every limit."
     closed = max(row["closed_request_share"] or 0.0 for curve in curves for row in curve.rows)
     if closed > 0:
         yield (

@@ -129,9 +129,10 @@ def _run(
     interrupt.is_idle = True  # this process only waits: a signal may stop it at once
     with folder_lock(folder.path), interrupt.listening(), sweep_progress() as progress:
         try:
-            return Sweep(plan, folder, Workers(plan.trace, num_jobs), progress).run(rates, num_refinements)
+            with Workers(plan.trace, num_jobs) as workers:
+                return Sweep(plan, folder, workers, progress).run(rates, num_refinements)
         except KeyboardInterrupt:
-            done = f"{progress.num_ended} of {progress.num_runs} runs are complete"
+            done = f"{progress.num_complete} of {progress.num_runs} runs are complete"
             print(f"note: {done}; the same command goes on with the rest.", file=sys.stderr)
             raise
 

@@ -61,9 +61,9 @@ class Sweep:
         self._folder.record(all_points)
         missing = [point for point in points if not self._folder.has(point)]
         self._progress.expect(len(points))
-        self._progress.ended(len(points) - len(missing))
+        self._progress.found(len(points) - len(missing))
         tasks = [Task(self._plan.of(point).settings, self._folder.run_path(point)) for point in missing]
-        failures = self._workers.run(tasks, self._progress.ended)
+        failures = self._workers.run(tasks, self._progress.run_ended)
         if failures:
             name, sentence = next(iter(failures.items()))
             others = f", and {len(failures) - 1} more" if len(failures) > 1 else ""

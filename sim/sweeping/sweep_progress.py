@@ -14,17 +14,27 @@ class SweepProgress:
         self._progress = progress
         self._task = task
         self.num_runs = 0
-        self.num_ended = 0
+        self.num_complete = 0
+        self._num_failed = 0
 
     def expect(self, num_runs: int) -> None:
         """So many runs more belong to the sweep."""
         self.num_runs += num_runs
         self._progress.update(self._task, total=self.num_runs)
 
-    def ended(self, num_runs: int = 1) -> None:
-        """So many runs more have ended."""
-        self.num_ended += num_runs
-        self._progress.update(self._task, completed=self.num_ended)
+    def found(self, num_runs: int) -> None:
+        """So many of them are complete already."""
+        self.num_complete += num_runs
+        self._show()
+
+    def run_ended(self, failure: str | None) -> None:
+        """A run has ended; `failure` says what went wrong."""
+        self.num_complete += failure is None
+        self._num_failed += failure is not None
+        self._show()
+
+    def _show(self) -> None:
+        self._progress.update(self._task, completed=self.num_complete + self._num_failed)
 
 
 @contextmanager

@@ -5,7 +5,9 @@ from typing import Any
 from analysis.sweep_columns import FIGURES, VERDICT
 
 
-def load_row(rate: float, *, span_s: float | None, drain_s: float, tokens: int = 1000, **figures: Any) -> dict[str, Any]:
+def load_row(
+    rate: float, *, span_s: float | None, drain_s: float, tokens: int = 1000, **figures: Any
+) -> dict[str, Any]:
     """A run whose requests arrive over `span_s` seconds and which ends `drain_s` seconds later."""
     duration = (span_s or 0.0) + drain_s
     row: dict[str, Any] = {column.name: 0 for column in (*FIGURES, *VERDICT)}
