@@ -51,6 +51,12 @@ FIGURES = (
 )
 """Figures of `summary.json`, under the same names."""
 
+COST_MODEL = (
+    Column("cost_model", _TEXT, "roofline, fitted or recorded; null if step times were measured", True),
+    Column("outside_share", _FLOAT, "share of the steps outside what it was fitted to; null if it was not", True),
+)
+"""From the summary's cost model."""
+
 VERDICT = (
     Column("verdict", _TEXT, "whether the engine keeps up: see `analysis.verdict`"),
     Column("limited_by", _TEXT, "what requests waited for longest; null if for nothing", True),
@@ -77,7 +83,7 @@ def schema_of(varied: dict[str, Any]) -> pa.Schema:
     """
     settings = [Column("run", _TEXT, "name of the run directory"), Column("rate_scale", _FLOAT, "factor on the rate")]
     settings += [Column(name, _type_of(value), "a setting", name != "policy") for name, value in varied.items()]
-    columns = (*settings, *FIGURES, *VERDICT, *JUDGED)
+    columns = (*settings, *FIGURES, *COST_MODEL, *VERDICT, *JUDGED)
     return pa.schema([pa.field(c.name, c.type, c.nullable, metadata={"doc": c.doc}) for c in columns])
 
 

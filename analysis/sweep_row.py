@@ -11,6 +11,8 @@ from analysis.sweep_columns import FIGURES
 
 Row = dict[str, Any]
 
+_OF_SLO = ("request_goodput", "slo_attainment")
+
 
 def sweep_row(run: Run, varied: Mapping[str, Any], slo: Slo | None) -> Row:
     """Takes the figures of a run, without those that need its neighbours.
@@ -26,7 +28,8 @@ def sweep_row(run: Run, varied: Mapping[str, Any], slo: Slo | None) -> Row:
     summary = _summary(run, slo)
     try:
         figures = {column.name: summary[column.name] for column in FIGURES}
-        return {"run": run.path.name, **varied, **figures, **_verdict(summary["verdict"])}
+        cost_model = _cost_model(summary.get("cost_model") or {})
+        return {"run": run.path.name, **varied, **figures, **cost_model, **_verdict(summary["verdict"])}
     except KeyError as error:
         raise RunError(
             f"{run.path / 'summary.json'} lacks {error}; remove that run, so that it is made anew."
@@ -34,14 +37,17 @@ def sweep_row(run: Run, varied: Mapping[str, Any], slo: Slo | None) -> Row:
 
 
 def _summary(run: Run, slo: Slo | None) -> Row:
-    known = run.meta.get("slo")
-    limits = None if slo is None else dict(slo.limits_s)
-    if run.summary is not None and known == limits:
-        return run.summary
-    digest = (run.summary or {}).get("decision_digest")
-    summary = summarise(run, decision_digest=digest, slo=slo)
-    # Without limits `summarise` takes those of the run.
-    return summary if slo is not None else summary | {"request_goodput": None, "slo_attainment": None}
+    summary = run.summary
+    assert summary is not None, "a run that is complete has one"
+    if run.meta.get("slo") == (None if slo is None else dict(slo.limits_s)):
+        return summary
+    # Without limits `summarise` would take those of the run.
+    other = {} if slo is None else summarise(run, slo=slo)
+    return summary | {name: other.get(name) for name in _OF_SLO}
+
+
+def _cost_model(block: Mapping[str, Any]) -> Row:
+    return {"cost_model": block.get("kind"), "outside_share": block.get("outside_share")}
 
 
 def _verdict(verdict: Mapping[str, Any]) -> Row:

@@ -91,6 +91,10 @@ def _rate(row: Row) -> str:
     return f"{row['rate_scale']:.12g}" + ("" if per_s is None else f" ({per_s:.3g} req/s)")
 
 
+def _outside_share(curve: LoadCurve) -> float:
+    return max(row["outside_share"] or 0.0 for row in curve.rows)
+
+
 def _has_slo(curves: Sequence[LoadCurve]) -> bool:
     return any(row["slo_attainment"] is not None for curve in curves for row in curve.rows)
 
@@ -103,6 +107,12 @@ def _remarks(curves: Sequence[LoadCurve]) -> Iterator[str]:
     if _has_slo(curves):
         yield f"SLO met: at least {100 * curves[0].attainment:.4g}% of the requests that arrived meet every limit."
     closed = max(row["closed_request_share"] or 0.0 for curve in curves for row in curve.rows)
+    outside = max(curves, key=_outside_share)
+    if _outside_share(outside) > 0:
+        yield (
+            f"Up to {100 * _outside_share(outside):.2g}% of the steps lie outside what the cost model was fitted to "
+            f"({_name(outside)})."
+        )
     if closed > 0:
         yield (
             f"{closed:.0%} of the requests wait for the answer before them (closed loop): they come later to a slow "

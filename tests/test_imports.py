@@ -74,7 +74,7 @@ def test_verify_loads_neither_torch_nor_pandas(tmp_path: Path) -> None:
 def test_sweep_loads_no_more_than_a_replay(tmp_path: Path) -> None:
     program = (
         "from sim.__main__ import app\n"
-        f"options = ['--rates', '1', '--limit', '3', '--output', {str(tmp_path / 'sweep')!r}, '--slo', 'ttft=1s', '--json']\n"
+        f"options = ['--rates', '1', '--limit', '3', '--output', {str(tmp_path / 'sweep')!r}, '--json']\n"
         "if __name__ == '__main__':\n"
         "    app(['sweep', 'examples/shared_prefixes.jsonl', *options], standalone_mode=False)"
     )

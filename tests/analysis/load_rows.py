@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.sweep_columns import FIGURES, VERDICT
+from analysis.sweep_columns import COST_MODEL, FIGURES, VERDICT
 
 
 def load_row(
@@ -10,7 +10,7 @@ def load_row(
 ) -> dict[str, Any]:
     """A run whose requests arrive over `span_s` seconds and which ends `drain_s` seconds later."""
     duration = (span_s or 0.0) + drain_s
-    row: dict[str, Any] = {column.name: 0 for column in (*FIGURES, *VERDICT)}
+    row: dict[str, Any] = {column.name: 0 for column in (*FIGURES, *COST_MODEL, *VERDICT)}
     return row | {
         "run": f"vllm,rate={rate:g}",
         "rate_scale": rate,

@@ -10,7 +10,7 @@ from analysis.errors import RunError
 from analysis.run import load as load_run
 from analysis.summary import summarise
 from analysis.sweep import curves, load
-from analysis.sweep_columns import FIGURES, JUDGED, VERDICT
+from analysis.sweep_columns import COST_MODEL, FIGURES, JUDGED, VERDICT
 from analysis.sweep_files import remove_files, write_files
 from analysis.sweep_record import SweepRecord
 from tests.run_builder import small_run
@@ -41,7 +41,7 @@ def test_frame_has_a_row_a_run_and_the_documented_columns(tmp_path: Path) -> Non
 
     assert list(frame.columns) == [
         *("run", "rate_scale", "policy", "max_num_seqs"),
-        *(column.name for column in (*FIGURES, *VERDICT, *JUDGED)),
+        *(column.name for column in (*FIGURES, *COST_MODEL, *VERDICT, *JUDGED)),
     ]
     assert frame["run"].tolist() == list(RATES)
     assert frame["rate_scale"].tolist() == [1.0, 2.0]

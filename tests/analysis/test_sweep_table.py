@@ -60,3 +60,8 @@ def test_slo_met_everywhere() -> None:
 def test_closed_loops_are_said() -> None:
     lines = printed(load_row(1, span_s=50, drain_s=1, closed_request_share=0.25))
     assert lines[-1].startswith("25% of the requests wait for the answer before them (closed loop)")
+
+
+def test_steps_outside_what_was_fitted_are_said() -> None:
+    rows = [load_row(rate, span_s=50, drain_s=1, outside_share=share) for rate, share in ((1, 0.01), (2, 0.123))]
+    assert printed(*rows)[-1] == "Up to 12% of the steps lie outside what the cost model was fitted to (vllm)."
