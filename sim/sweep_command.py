@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sim.clean_exit import clean_exit
+from sim.message import tell
 from sim.replay_options import with_replay_options
 
 if TYPE_CHECKING:
@@ -54,8 +55,10 @@ def _sweep(
         plan = make_plan(trace, _flags(options), config, like, names, parse_axes(sets or []))
         folder = _folder(output, plan, num_refinements, attainment, share)
         for notice in plan.notices:
-            print(f"note: {notice}", file=sys.stderr)
-        _print(_run(plan, folder, parsed, num_refinements, num_jobs), as_json)
+            tell("note", notice)
+        curves = _run(plan, folder, parsed, num_refinements, num_jobs)
+        tell("note", f"The runs are kept in {output}; analysis.sweep.load gives sweep.parquet there as a pandas frame.")
+        _print(curves, as_json)
 
 
 sweep = with_replay_options(
@@ -133,7 +136,7 @@ def _run(
                 return Sweep(plan, folder, workers, progress).run(rates, num_refinements)
         except KeyboardInterrupt:
             done = f"{progress.num_complete} of {progress.num_runs} runs are complete"
-            print(f"note: {done}; the same command goes on with the rest.", file=sys.stderr)
+            tell("note", f"{done}; the same command goes on with the rest.")
             raise
 
 

@@ -155,7 +155,7 @@ def _checked(values: Configuration, settings: ReplaySettings, trace: Trace) -> t
     with closing(parts.engine.backend):
         tokenised, _ = tokenise(trace, parts.engine.tokenizer)
         fitted = fit_trace(tokenised, parts)
-        return parts.settings, (*fitted.notices, *parts.engine.notices)
+        return parts.settings, (*fitted.notices, *parts.notices)
 
 
 def _plain(settings: ReplaySettings) -> Values:

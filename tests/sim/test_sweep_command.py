@@ -317,7 +317,7 @@ def test_config_file_and_run_give_settings(trace: Path, tmp_path: Path) -> None:
     [
         (["--rates", "none"], "'none' is no rate"),
         (["--set", "max_num_seqs=no"], "max_num_seqs is 'no'; it must be a whole number."),
-        (["--set", "max_num_seqs=0,1"], "max_num_seqs"),
+        (["--set", "max_num_seqs=0,1"], "max-num-seqs is 0; it must be at least 1."),
         (["--max-num-seqs", "4", "--set", "max_num_seqs=1"], "max_num_seqs is given both as a setting of all runs and"),
         (["--policies", "fifo"], "There is no policy 'fifo'"),
         (["--policies", "vllm,nano-vllm", "--watermark", "0.1"], "Policy nano-vllm has no setting watermark"),
@@ -354,6 +354,7 @@ def test_config_that_is_none_of_a_sweep(line: str, part: str, trace: Path) -> No
 def test_help_names_options_of_its_own_and_of_replay() -> None:
     text = command("sweep", "--help").out
 
+    assert text.index("\nSweep:\n") < text.index("  --rates ") < text.index("\nWhat runs:\n") < text.index("  --model ")
     own = ("--rates", "--policies", "--set", "--attainment", "--refine", "--jobs", "--output", "--json")
     shared = ("--model", "--gpu", "--cost", "--slo", "--start", "--end", "--limit", "--config", "--like", "--tp")
     assert [flag for flag in (*own, *shared) if f"{flag} " not in text] == []
