@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from analysis.errors import RunError
+from analysis.frame import to_frame
 from analysis.heading import heading
 from analysis.json_file import read_json
 from analysis.observation import Observation
@@ -79,7 +80,7 @@ class Run:
         """One row a request, in trace order, with its latencies (`analysis.metrics.LATENCIES`) as further columns."""
         from analysis.run_columns import RunColumns
 
-        frame = _frame(self.tables.requests.sort_by("index"))
+        frame = to_frame(self.tables.requests.sort_by("index"))
         for name, values in RunColumns.of(self).latencies().items():
             frame[f"{name}_s"] = values
         return frame
@@ -94,12 +95,12 @@ class Run:
     @cached_property
     def steps(self) -> "pd.DataFrame":
         """One row a step."""
-        return _frame(self.tables.steps)
+        return to_frame(self.tables.steps)
 
     @cached_property
     def events(self) -> "pd.DataFrame":
         """One row an event, in the order in which they happened."""
-        return _frame(self.tables.events)
+        return to_frame(self.tables.events)
 
 
 def load(path: str | Path) -> Run:
@@ -117,15 +118,3 @@ def load(path: str | Path) -> Run:
         files.check()
     summary = path / "summary.json"
     return Run(path, meta, read_json(summary) if summary.exists() else None)
-
-
-def _frame(table: pa.Table) -> "pd.DataFrame":
-    """Nullable integers become pandas' own nullable integers, not floats."""
-    import pandas as pd
-
-    frame = table.to_pandas()
-    integers: dict[pa.DataType, Any] = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype()}
-    for field in table.schema:
-        if field.nullable and field.type in integers:
-            frame[field.name] = table.column(field.name).to_pandas(types_mapper=integers.get)
-    return frame

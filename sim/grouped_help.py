@@ -55,3 +55,12 @@ class ReplayHelp(TyperCommand):
         if parameter.param_type_name == "argument":
             return "Argument"
         return next((title for title, names in self.GROUPS.items() if parameter.name in names), _REST)
+
+
+class SweepHelp(ReplayHelp):
+    """Help of `sweep`: its own options, then those that it shares with `replay`."""
+
+    GROUPS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "Sweep": ("rates", "policies", "sets", "attainment", "refine", "jobs"),
+        **ReplayHelp.GROUPS,
+    }

@@ -34,6 +34,15 @@ def load_policy(name: str, settings: dict[str, Any]) -> Policy:
     return policy_class(**settings) if name in KNOWN else _made(name, policy_class, settings)
 
 
+def policy_parameters(name: str) -> tuple[str, ...]:
+    """Names of the settings that a policy has.
+
+    Raises:
+        SimError: there is no such policy.
+    """
+    return tuple(inspect.signature(KNOWN.get(name) or _class_in_file(name)).parameters)
+
+
 def _made(name: str, policy_class: type[Policy], settings: dict[str, Any]) -> Policy:
     """An instance of a user's class, which may be anything."""
     try:

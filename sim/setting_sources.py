@@ -45,6 +45,17 @@ def resolve(flags: dict[str, Any], config: Path | None, like: Path | None) -> Re
     return settings
 
 
+def setting_name(key: str) -> str:
+    """The name of a setting that is written like it or like its flag."""
+    flag = key.replace("-", "_")
+    return _BY_FLAG.get(flag, flag)
+
+
+def is_duration(key: str) -> bool:
+    """Whether a setting is written like its flag, which takes a duration, and not by its name, which ends in _s."""
+    return key.replace("-", "_") in _DURATIONS
+
+
 def seconds(value: object, name: str) -> float:
     """Seconds of a duration such as "500ms" or "2min"; a number without a unit is none, as in limits of latencies.
 
@@ -89,9 +100,8 @@ def _named(raw: dict[str, Any], path: Path) -> dict[str, Any]:
     """Values by the names of settings, from keys that are written like those or like flags."""
     values: dict[str, Any] = {}
     for key, value in raw.items():
-        flag = key.replace("-", "_")
-        name = _BY_FLAG.get(flag, flag)
+        name = setting_name(key)
         if name in values:
             raise SimError(f"{path} gives {name} twice, the second time as {key}; leave one of them.")
-        values[name] = seconds(value, f"{path}: {key}") if flag in _DURATIONS else value
+        values[name] = seconds(value, f"{path}: {key}") if is_duration(key) else value
     return values

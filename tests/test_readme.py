@@ -42,7 +42,7 @@ def runnable(line: str) -> list[str] | None:
     if found is None or any(words in line for words in NEEDS_GPU):
         return None
     words = found[1].replace("$TRACE", "examples/shared_prefixes.jsonl").split()
-    return [*words, "--limit", "20"] if words[0] == "replay" else words
+    return [*words, "--limit", "20"] if words[0] in ("replay", "sweep") else words
 
 
 def test_commands_run_one_after_the_other(folder: Path) -> None:
