@@ -46,7 +46,7 @@ def runnable(line: str) -> list[str] | None:
 
 
 def test_commands_run_one_after_the_other(folder: Path) -> None:
-    assert {path.name for path in (folder / "runs").iterdir()} == {"vllm", "nano"}
+    assert {path.name for path in (folder / "runs").iterdir()} == {"vllm", "nano", "sweep"}
     assert sum(runnable(line) is not None for line in SHELL_LINES) >= 8
 
 
