@@ -72,7 +72,7 @@ def test_simulator_with_the_times_of_the_real_run_decides_and_lasts_alike_to_the
     for name, table in run.tables._asdict().items():
         assert table.equals(getattr(simulated.tables, name)), name
     assert run.summary is not None
-    named = {name: run.summary[name] for name in ("backend", "description")}
+    named = {name: run.summary[name] for name in ("backend", "description", "cost_model")}
     assert _without_clocks(simulated.summary) | named == _without_clocks(run.summary)
 
 
