@@ -26,6 +26,11 @@ class Hold(IntEnum):
         """Its name in running text."""
         return {0: "nothing", 1: "the token budget", 2: "the sequence limit", 3: "KV blocks"}[self]
 
+    @property
+    def flag(self) -> str:
+        """What sets it on the command line."""
+        return {0: "", 1: "--max-num-batched-tokens", 2: "--max-num-seqs", 3: "--num-blocks"}[self]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionLimits:
@@ -56,6 +61,15 @@ class AdmissionLimits:
             block_size=_positive(settings.get("block_size")),
             num_kv_blocks=meta["num_kv_blocks"],
         )
+
+    @property
+    def sizes(self) -> dict[str, int | None]:
+        """How large each limit is, by lower-case name of `Hold`; None where unknown."""
+        return {
+            "tokens": self.max_num_batched_tokens,
+            "sequences": self.max_num_seqs,
+            "kv_blocks": self.num_kv_blocks,
+        }
 
     def holds(self, columns: RunColumns) -> NDArray[np.int8]:
         """Returns the `Hold` of each step.

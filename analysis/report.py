@@ -4,8 +4,11 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from analysis.flag_names import with_flags
+
 WIDTH = 50
 _LABEL_WIDTH = 40
+_MIN_PEAK_S = 3  # the peak counts whole seconds: over few of them it may lie below the mean
 _LATENCY_BLOCKS = (
     ("ttft", "TTFT", "Time to First Token"),
     ("tpot", "TPOT", "Time per Output Token (excl. 1st token)"),
@@ -27,6 +30,7 @@ def render_report(summary: Summary) -> str:
         Lines of text without colour codes; a figure that is undefined shows as `-`.
     """
     lines = [" Serving Benchmark Result ".center(WIDTH, "=")]
+    lines += _wrapped(summary["description"])
     lines += _counts(summary)
     for key, label, title in _LATENCY_BLOCKS:
         lines += [_title(title), *_latency(summary, key, label)]
@@ -39,19 +43,24 @@ def render_report(summary: Summary) -> str:
     if summary["steady_state"]:
         lines += [_title("Steady State"), *_steady_state(summary["steady_state"])]
     if summary["failed_by_reason"]:
-        lines += [_title("Failures by Reason"), *_failures(summary["failed_by_reason"])]
-    if summary.get("cost_model"):
+        lines += [_title("Failed or Refused, by Reason"), *_failures(summary["failed_by_reason"])]
+    if (summary.get("cost_model") or {}).get("kind", "roofline") != "roofline":  # the heading says all of a roofline
         lines += [_title("Step Times"), *_cost_model(summary["cost_model"])]
     if summary["verdict"]:
-        lines += [_title("Verdict"), *textwrap.wrap(summary["verdict"]["text"], 2 * WIDTH)]
+        lines += [_title("Verdict"), *_wrapped(summary["verdict"]["text"])]
     if summary["not_known"]:
-        lines += [_title("Not Known"), *textwrap.wrap(summary["not_known"], 2 * WIDTH)]
+        lines += [_title("Not Known"), *_wrapped(summary["not_known"])]
     lines.append("=" * WIDTH)
     return "\n".join(lines) + "\n"
 
 
 def _title(text: str) -> str:
     return text.center(WIDTH, "-")
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    """Lines no wider than the report; a word that is wider, such as a path, stays whole."""
+    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
 
 
 def _line(label: str, value: str) -> str:
@@ -86,12 +95,14 @@ def _counts(summary: Summary) -> Iterator[str]:
     if summary["slo"]:
         yield _line("Request goodput (req/s)", _number(summary["request_goodput"]))
     yield _line("Output token throughput (tok/s)", _number(summary["output_throughput"]))
-    yield _line("Peak output token throughput (tok/s)", _number(summary["max_output_tokens_per_s"]))
+    if (summary["duration"] or 0.0) >= _MIN_PEAK_S:
+        yield _line("Peak output token throughput (tok/s)", _number(summary["max_output_tokens_per_s"]))
     yield _line("Peak concurrent requests", _number(summary["max_concurrent_requests"]))
     yield _line("Total token throughput (tok/s)", _number(summary["total_token_throughput"]))
     if summary["wall_s"] and summary["virtual_duration_s"] is not None:
         speed_up = summary["virtual_duration_s"] / summary["wall_s"]
-        yield _line("Wall time (s)", f"{summary['wall_s']:.2f} ({speed_up:.1f} times as fast)")
+        yield _line("Wall time (s)", _number(summary["wall_s"]))
+        yield _line("Times faster than real time", _number(speed_up, 1))
 
 
 def _latency(summary: Summary, key: str, label: str) -> Iterator[str]:
@@ -138,12 +149,12 @@ def _steady_state(block: Summary) -> Iterator[str]:
 
 def _cost_model(block: Summary) -> Iterator[str]:
     """What the step times of a simulation rest on."""
-    yield from textwrap.wrap(f"{block['kind']}: {block['text']}", 2 * WIDTH)
+    yield from _wrapped(f"{block['kind']}: {block['text']}")
     if block.get("outside_share"):
         share = f"{100 * block['outside_share']:.2g} % of the steps"
-        yield from textwrap.wrap(f"Warning: {share} have shapes that it was not calibrated for.", 2 * WIDTH)
+        yield from _wrapped(f"Warning: {share} have shapes that it was not calibrated for.")
 
 
 def _failures(failed_by_reason: Mapping[str, int]) -> Iterator[str]:
     for reason, count in sorted(failed_by_reason.items(), key=lambda item: -item[1]):
-        yield from textwrap.wrap(f"{count} x {reason}", 2 * WIDTH, subsequent_indent="    ")
+        yield from _wrapped(f"{count} x {with_flags(reason)}", "    ")

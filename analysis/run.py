@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from analysis.errors import RunError
+from analysis.frame import to_frame
+from analysis.heading import heading
 from analysis.json_file import read_json
 from analysis.observation import Observation
 from analysis.run_meta import read_meta
@@ -16,6 +18,8 @@ from analysis.table_files import TableFiles
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from analysis.sample import Sample
 
 
 class Tables(NamedTuple):
@@ -39,6 +43,10 @@ class Run:
         self.path = path
         self.meta = meta
         self.summary = summary
+
+    def __repr__(self) -> str:
+        state = "" if self.is_complete else ", partial"
+        return f"Run({str(self.path)!r}{state}; {heading(self.meta)})"
 
     @property
     def observation(self) -> Observation:
@@ -72,20 +80,27 @@ class Run:
         """One row a request, in trace order, with its latencies (`analysis.metrics.LATENCIES`) as further columns."""
         from analysis.run_columns import RunColumns
 
-        frame = _frame(self.tables.requests.sort_by("index"))
+        frame = to_frame(self.tables.requests.sort_by("index"))
         for name, values in RunColumns.of(self).latencies().items():
             frame[f"{name}_s"] = values
         return frame
 
+    def itl_s(self) -> "Sample":
+        """Gaps between the tokens of all finished requests, pooled, in seconds: inter-token latency."""
+        from analysis.run_columns import RunColumns
+
+        columns = RunColumns.of(self)
+        return columns.emissions.of_requests(columns.requests.is_finished).gaps_s(columns.steps)
+
     @cached_property
     def steps(self) -> "pd.DataFrame":
         """One row a step."""
-        return _frame(self.tables.steps)
+        return to_frame(self.tables.steps)
 
     @cached_property
     def events(self) -> "pd.DataFrame":
         """One row an event, in the order in which they happened."""
-        return _frame(self.tables.events)
+        return to_frame(self.tables.events)
 
 
 def load(path: str | Path) -> Run:
@@ -103,15 +118,3 @@ def load(path: str | Path) -> Run:
         files.check()
     summary = path / "summary.json"
     return Run(path, meta, read_json(summary) if summary.exists() else None)
-
-
-def _frame(table: pa.Table) -> "pd.DataFrame":
-    """Nullable integers become pandas' own nullable integers, not floats."""
-    import pandas as pd
-
-    frame = table.to_pandas()
-    integers: dict[pa.DataType, Any] = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype()}
-    for field in table.schema:
-        if field.nullable and field.type in integers:
-            frame[field.name] = table.column(field.name).to_pandas(types_mapper=integers.get)
-    return frame

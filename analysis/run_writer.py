@@ -10,22 +10,21 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.arrow_values import empty_table, to_arrow
+from analysis.arrow_values import empty_table
 from analysis.errors import RunError
 from analysis.json_file import write_json
 from analysis.run_meta import check_name
 from analysis.schema import FORMAT, FORMAT_VERSION, SCHEMAS
+from analysis.table_buffer import Row, TableBuffer
 from analysis.table_files import TableFiles
 
-Row = tuple[Any, ...]
 ROWS_PER_GROUP = 65_536
-_ROWS_PER_ZIP = 256
 
 
 class RunWriter:
     """Collects rows and writes them as part files; at the end each table becomes one file.
 
-    Rows go out when enough have come or enough wall time has passed. That is looked at in `add_steps` only, and steps
+    Rows go out when enough have come or enough wall time has passed. That is looked at only when steps come, and steps
     are written before requests: a request's tokens never lie in a step that the directory does not hold.
 
     Where rows cannot be written, the run ends with the rows before: nothing that comes later is written behind a gap.
@@ -52,7 +51,7 @@ class RunWriter:
     ) -> None:
         self.path = Path(path)
         self._meta = {"format": FORMAT, "format_version": FORMAT_VERSION, "complete": False, **meta}
-        self._rows: dict[str, list[Row]] = {name: [] for name in SCHEMAS}
+        self._buffers = {name: TableBuffer(name) for name in SCHEMAS}
         self._part_numbers = {name: itertools.count() for name in SCHEMAS}
         self._rows_per_part = rows_per_part
         self._seconds_per_part = seconds_per_part
@@ -69,18 +68,21 @@ class RunWriter:
 
     def add_steps(self, rows: Sequence[Row]) -> None:
         """Adds rows of `steps`, in step order; may write all that has come so far to disk."""
-        self._rows["steps"] += rows
-        is_full = any(len(rows) >= self._rows_per_part for rows in self._rows.values())
-        if is_full or self._clock() - self._flushed_at >= self._seconds_per_part:
-            self.flush()
+        self._buffers["steps"].add_rows(rows)
+        self._flush_if_due()
+
+    def add_step_columns(self, columns: Sequence[Sequence[Any]]) -> None:
+        """Adds rows of `steps` given as columns, otherwise as `add_steps`."""
+        self._buffers["steps"].add_columns(columns)
+        self._flush_if_due()
 
     def add_events(self, rows: Sequence[Row]) -> None:
         """Adds rows of `events`, in the order in which they happened."""
-        self._rows["events"] += rows
+        self._buffers["events"].add_rows(rows)
 
     def add_requests(self, rows: Sequence[Row]) -> None:
         """Adds rows of `requests`, in any order; all steps that gave them tokens must come before the next flush."""
-        self._rows["requests"] += rows
+        self._buffers["requests"].add_rows(rows)
 
     def flush(self) -> None:
         """Writes all rows that have come so far, so that `analysis.run.load` sees them.
@@ -121,6 +123,11 @@ class RunWriter:
             for part in self._files(name).parts():
                 part.unlink()
 
+    def _flush_if_due(self) -> None:
+        is_full = any(len(buffer) >= self._rows_per_part for buffer in self._buffers.values())
+        if is_full or self._clock() - self._flushed_at >= self._seconds_per_part:
+            self.flush()
+
     def _files(self, name: str) -> TableFiles:
         return TableFiles(self.path, name)
 
@@ -143,10 +150,9 @@ class RunWriter:
 
     def _flush_table(self, name: str) -> list[Path]:
         """Writes the rows of one table; returns the part file, if there were any."""
-        rows, self._rows[name] = self._rows[name], []
-        if not rows:
+        if not self._buffers[name]:
             return []
-        table = table_of(name, rows)
+        table = self._buffers[name].take()
         path = self._files(name).part(next(self._part_numbers[name]))
         with self._writing(), _replacing(path) as draft:
             # Parts live briefly: quick to write and read is worth more than small.
@@ -170,28 +176,6 @@ def check_vacant(path: Path) -> None:
         raise RunError(f"A run cannot be made in {path}: {error.strerror or error}.") from error
     if not is_vacant:
         raise RunError(f"{path} exists and is not empty; name a new directory for the run, or remove it.")
-
-
-def table_of(name: str, rows: Sequence[Row]) -> pa.Table:
-    """Turns rows, tuples in column order, into an Arrow table of `SCHEMAS[name]`."""
-    schema = SCHEMAS[name]
-    lengths = set(map(len, rows)) - {len(schema)}
-    assert not lengths, f"a row of {name} has {lengths} values, not {len(schema)}"
-    columns = zip(_columns(rows, len(schema)), schema, strict=True)
-    return pa.Table.from_arrays([to_arrow(column, field.type) for column, field in columns], schema=schema)
-
-
-def _columns(rows: Sequence[Row], num_columns: int) -> list[list[Any]]:
-    """Turns rows, all of one length, into columns.
-
-    A few rows at a time: zip makes an iterator for each of them, and so many at once that they set off the garbage
-    collector would have it look at all rows again and again.
-    """
-    columns: list[list[Any]] = [[] for _ in range(num_columns)]
-    for start in range(0, len(rows), _ROWS_PER_ZIP):
-        for column, values in zip(columns, zip(*rows[start : start + _ROWS_PER_ZIP], strict=True), strict=True):
-            column.extend(values)
-    return columns
 
 
 def _in_trace_order(files: TableFiles) -> Iterator[pa.Table]:

@@ -1,5 +1,6 @@
 """What happened to one request, in order of time, and what it waited for."""
 
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 from analysis.admission import AdmissionLimits, Hold
 from analysis.arrow_values import text_scalar
 from analysis.errors import RunError
+from analysis.flag_names import with_flags
 from analysis.queue_view import QueueView, names
 from analysis.run import Run
 from analysis.run_columns import RunColumns
 from analysis.schema import EVENTS
 
+WIDTH = 80
 _MAX_SIZES = 6
 _LATENCIES = ("queue", "prefill", "decode", "preempted", "ttft", "e2e")
 
@@ -62,13 +65,17 @@ class Story:
     def render(self) -> str:
         """Returns lines of text without colour codes."""
         row = self.request
-        lines = [
+        lines = textwrap.wrap(
             f"Request {row['request_id']} (line {row['line']} of the trace): {row['input_tokens']} prompt tokens, "
-            f"{row['output_tokens']} of {row['requested_output_tokens']} output tokens, {row['status']}"
-        ]
-        parts = [f"{name} {self.latencies_s[name]:.6f} s" for name in _LATENCIES if self.latencies_s[name] is not None]
-        lines += [", ".join(parts)] if parts else []
-        lines += [f"{chapter.time_s:>14.6f} s  {chapter.text}" for chapter in self.chapters]
+            f"{row['output_tokens']} of {row['requested_output_tokens']} output tokens, {row['status']}",
+            WIDTH,
+        )
+        known = [(name, self.latencies_s[name]) for name in _LATENCIES]
+        parts = [f"{name} {_ms(value_s)}" for name, value_s in known if value_s is not None]
+        lines += textwrap.wrap(", ".join(parts), WIDTH)
+        for chapter in self.chapters:
+            first = f"{_ms(chapter.time_s):>15}  "
+            lines += textwrap.wrap(chapter.text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first))
         return "\n".join(lines) + "\n"
 
 
@@ -129,7 +136,7 @@ class _Teller:
 
     def _arrival(self) -> Iterator[Chapter]:
         running, waiting = self._view.running_at_arrival(self._row), self._view.waiting_at_arrival(self._row)
-        text = f"arrived at {self._arrival_s:.6f} s: {len(running)} running, {len(waiting)} waiting"
+        text = f"arrived at {_ms(self._arrival_s)}: {len(running)} running, {len(waiting)} waiting"
         yield Chapter(0.0, "arrived", text)
 
     def _queue(self) -> Iterator[Chapter]:
@@ -140,7 +147,7 @@ class _Teller:
         ahead = self._view.names(self._view.waiting_at_arrival(self._row))
         behind = f", behind {names(ahead)}" if ahead else ""
         why = _held(self._holds[first:last]) if last > first else "the step under way had to end"
-        yield Chapter(0.0, "queued", f"waits {waited_s:.6f} s{behind}: {why}")
+        yield Chapter(0.0, "queued", f"waits {_ms(waited_s)}{behind}: {why}")
 
     def _scheduling(self) -> Iterator[Chapter]:
         chunks: list[Event] = []
@@ -177,7 +184,8 @@ class _Teller:
         gaps = own.gaps_s(self._steps)
         if gaps.size:
             longest_s, mean_s = float(gaps.values[-1]), gaps.mean()
-            text = f"decodes {gaps.size} further tokens, {mean_s:.6f} s apart on average, {longest_s:.6f} s at most"
+            assert mean_s is not None, "there are gaps"
+            text = f"decodes {gaps.size} further tokens, {_ms(mean_s)} apart on average, {_ms(longest_s)} at most"
             yield Chapter(time_s, "decoded", text, step + 1)
 
     def _end(self) -> Chapter:
@@ -186,9 +194,11 @@ class _Teller:
             end_s = float(self._steps.end_s[-1]) if len(self._steps) else self._arrival_s
             return Chapter(end_s - self._arrival_s, "unfinished", "had not ended when the run did")
         num_blocks = sum(len(event["block_ids"] or ()) for event in self._events if event["kind"] == "blocks")
-        reason = f": {request['reason']}" if request["reason"] else ""
-        text = f"{request['status']}{reason}; {num_blocks} KV blocks had been handed out to it"
-        return Chapter(request["finish_s"] - self._arrival_s, request["status"], text)
+        reason = f": {request['reason'].removesuffix('.')}" if request["reason"] else ""
+        blocks = f"; {num_blocks} KV blocks had been handed out to it" if num_blocks else ""
+        return Chapter(
+            request["finish_s"] - self._arrival_s, request["status"], with_flags(f"{request['status']}{reason}{blocks}")
+        )
 
 
 _TEXTS = {
@@ -202,6 +212,10 @@ def _events_of(run: Run, request_id: str) -> list[Event]:
     wanted = text_scalar(request_id)
     pieces = run.scan("events", EVENTS.names)
     return [event for p in pieces for event in p.filter(pc.equal(p.column("request_id"), wanted)).to_pylist()]
+
+
+def _ms(time_s: float) -> str:
+    return f"{1000 * time_s:,.2f} ms"
 
 
 def _sizes(sizes: Sequence[int]) -> str:

@@ -5,8 +5,6 @@ throughput are over finished requests, goodput and attainment over all that arri
 in `_ms` are milliseconds, in `_s` seconds.
 """
 
-import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +15,8 @@ import pyarrow.compute as pc
 from analysis import metrics
 from analysis.admission import AdmissionLimits
 from analysis.arrow_values import to_arrow
+from analysis.failure_groups import count_by_reason
+from analysis.heading import heading
 from analysis.load_shares import load_shares
 from analysis.observation import Observation
 from analysis.run import Run
@@ -25,6 +25,7 @@ from analysis.sample import Sample
 from analysis.slo import Slo
 from analysis.step_columns import Bools
 from analysis.verdict import judge
+from analysis.verdict_text import verdict_text
 
 PERCENTILES = (50, 90, 95, 99)
 LATENCY_KEYS = {
@@ -78,9 +79,10 @@ def summarise(
         slo = Slo.of(run.meta["slo"])
     warmup_s = run.meta.get("warmup_s") if warmup_s is None else warmup_s
     seen = run.observation
-    return {
+    is_complete = run.is_complete if complete is None else complete
+    values = {
         **_heading(run),
-        "complete": run.is_complete if complete is None else complete,
+        "complete": is_complete,
         **_counts(run, columns),
         **_load_shares(run),
         **_throughput(columns, seen),
@@ -88,18 +90,22 @@ def summarise(
         **_all_latencies(columns, columns.requests.is_finished, seen),
         **_engine(run, columns),
         "steady_state": None if warmup_s is None else _steady_state(columns, warmup_s, seen),
-        "verdict": _verdict(run, columns),
+        "verdict": _verdict(run, columns, is_complete),
         "failed_by_reason": _failed_by_reason(run),
         "decision_digest": decision_digest,
         "virtual_duration_s": _virtual_duration_s(columns) if seen.has_arrivals else seen.duration_s,
         "wall_s": wall_s,
         "not_known": seen.text or None,
     }
+    if values["verdict"]:
+        values["verdict"]["text"] = verdict_text(values)
+    return values
 
 
 def _heading(run: Run) -> Values:
     settings = run.meta["settings"]
     return {
+        "description": heading(run.meta),
         "backend": settings.get("backend"),
         "model_id": settings.get("model"),
         "request_rate": run.meta.get("request_rate", "trace"),
@@ -202,10 +208,10 @@ def _ms(value_s: float | None) -> float | None:
     return None if value_s is None else value_s * 1000
 
 
-def _verdict(run: Run, columns: RunColumns) -> Values | None:
+def _verdict(run: Run, columns: RunColumns, is_complete: bool) -> Values | None:
     if run.observation.by_client:
         return None
-    return judge(columns, AdmissionLimits.of(run.meta).holds(columns)).as_dict()
+    return judge(columns, AdmissionLimits.of(run.meta), is_complete=is_complete).as_dict()
 
 
 def _engine(run: Run, columns: RunColumns) -> Values:
@@ -260,17 +266,9 @@ def _steady_state(columns: RunColumns, warmup_s: float, seen: Observation) -> Va
 
 
 def _failed_by_reason(run: Run) -> dict[str, int]:
-    """Counts failures by reason; reasons that differ only in numbers count as one, with `#` for the numbers."""
     table = run.table("requests", ["index", "status", "reason"]).sort_by("index")
     failed = table.filter(pc.is_in(table.column("status"), to_arrow(["failed", "refused"], pa.string())))
-    reasons = Counter(reason or "unknown" for reason in failed.column("reason").to_pylist())
-    groups: dict[str, list[str]] = {}
-    for reason in reasons:
-        groups.setdefault(re.sub(r"\d[\d,.]*\d|\d", "#", reason), []).append(reason)
-    return {
-        group if len(members) > 1 else members[0]: sum(reasons[reason] for reason in members)
-        for group, members in groups.items()
-    }
+    return count_by_reason(failed.column("reason").to_pylist())
 
 
 def _virtual_duration_s(columns: RunColumns) -> float:

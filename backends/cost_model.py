@@ -6,7 +6,7 @@ look-ups: these are rounded alike in both, so one row and many rows give the sam
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,11 @@ def larger(first: Value, second: Value | float) -> Value:
 def is_present(count: Value) -> Value:
     """1.0 where `count` (a whole number, 0 or more) is not 0, else 0.0."""
     return count / larger(count, 1.0)
+
+
+def constant_column(value: float, num_rows: int) -> FloatColumn:
+    """A column with the same number in each row, which it holds only once."""
+    return np.ndarray((num_rows,), np.float64, np.array((value,), np.float64), strides=(0,))
 
 
 def is_absent(count: float | FloatColumn) -> bool:
@@ -107,3 +112,15 @@ class CostModel(Protocol):
     def step_times(self, steps: StepColumns[Value]) -> StepTimes[Value]:
         """Times of the given steps, row by row, as floats for one step and as columns for many."""
         ...
+
+
+def with_constants(steps: StepColumns[Value]) -> StepColumns[Value]:
+    """The same steps, with one float for each column made by `constant_column`, which numpy extends again.
+
+    It saves a model of plain arithmetic most of its work on columns, and changes no bit. The contexts of decode rows
+    stay a column, so that what is computed from them is one.
+    """
+    if isinstance(steps.decode_context, float):
+        return steps
+    numbers: list[Any] = [column[0].item() if column.strides == (0,) and column.size else column for column in steps]
+    return StepColumns(*numbers)._replace(decode_context=steps.decode_context)

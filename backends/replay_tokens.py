@@ -2,7 +2,10 @@
 
 import zlib
 
+import numpy as np
+
 from engine.batch import Batch
+from engine.stretch import Stretch
 
 # CPython multiplies numbers of up to 30 bits fastest.
 _MASK = (1 << 30) - 1
@@ -28,8 +31,7 @@ class ReplayTokens:
         Batches must come in the order in which they were made: a request's state lives from the batch that admits it
         to the one that releases it.
         """
-        for request_id in batch.released:
-            self._seeds.pop(request_id, None)
+        self._release(batch.released)
         for admission in batch.admitted:
             self._seeds[admission.request_id] = _seed(admission.request_id)
         seeds, vocab_size = self._seeds, self._vocab_size
@@ -39,6 +41,18 @@ class ReplayTokens:
         # The common case, written out because it runs for every token of every decode step.
         decode_rows = zip(batch.request_ids, batch.first_positions, strict=True)
         return tuple([(seeds[row] * (first + 1) & _MASK) % vocab_size for row, first in decode_rows])
+
+    def sample_many(self, stretch: Stretch, num_steps: int) -> list[list[int]]:
+        """For each row of a stretch its tokens of the first `num_steps` steps; see `sample`."""
+        self._release(stretch.released)
+        seeds = np.array([self._seeds[request_id] for request_id in stretch.request_ids])
+        positions = np.array(stretch.first_positions)[:, None] + np.arange(1, num_steps + 1)
+        tokens: list[list[int]] = ((seeds[:, None] * positions & _MASK) % self._vocab_size).tolist()
+        return tokens
+
+    def _release(self, request_ids: tuple[str, ...]) -> None:
+        for request_id in request_ids:
+            self._seeds.pop(request_id, None)
 
 
 def _seed(request_id: str) -> int:

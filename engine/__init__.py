@@ -20,6 +20,7 @@ from engine.scheduler import Scheduler
 from engine.sequence import Sequence
 from engine.step_result import StepResult
 from engine.step_shape import StepShape
+from engine.stretch import Growth, Stretch, StretchOutcome
 from engine.token_prompt import TokenPrompt
 from engine.tokenizer import IncrementalDecoder, Tokenizer
 from engine.view import View
@@ -33,6 +34,7 @@ __all__ = [
     "BlockManager",
     "Ended",
     "EngineError",
+    "Growth",
     "HashedPrompt",
     "IncrementalDecoder",
     "Limits",
@@ -51,6 +53,8 @@ __all__ = [
     "SettingError",
     "StepResult",
     "StepShape",
+    "Stretch",
+    "StretchOutcome",
     "TokenPrompt",
     "Tokenizer",
     "View",

@@ -7,6 +7,7 @@ from engine.free_list import FreeList
 from engine.key_index import KeyIndex
 from engine.rules import Rules
 from engine.sequence import Sequence
+from engine.stretch import Growth
 
 
 class BlockManager:
@@ -66,6 +67,18 @@ class BlockManager:
                 break
             hits.append(block_id)
         return hits
+
+    def can_gain_hits(self, seq: Sequence, hits: list[int]) -> bool:
+        """Whether blocks that other sequences fill with their outputs could lengthen `hits`, as `find_hits` gave them.
+
+        They cannot where the next block lies within a prompt of which only ids are known: what is generated has
+        none of these.
+        """
+        num_hits = len(hits)
+        if not self._rules.prefix_caching or num_hits == (seq.num_tokens - 1) // self.block_size:
+            return False
+        prompt = seq.request.prompt
+        return prompt.token_ids is not None or (num_hits + 1) * self.block_size > prompt.num_tokens
 
     def has_room(self, hits: list[int], num_tokens: int, num_reserved: int = 0) -> bool:
         """Whether a table of `hits` and new blocks for `num_tokens` can be had while `num_reserved` blocks stay free.
@@ -148,6 +161,37 @@ class BlockManager:
         self._index.add(keys, block_ids)
         return {seq: [block_id] for seq, block_id in zip(filled, block_ids, strict=True)}
 
+    def grow_decodes(self, seqs: list[Sequence], num_steps: int) -> tuple[Growth, ...]:
+        """What `num_steps` steps, in each of which all of `seqs` decode, extend and register, in the same order.
+
+        The tokens are known already, and there are enough free blocks. Nothing is given back meanwhile, so it makes no
+        difference that all blocks are taken before any is registered.
+        """
+        num_seqs, size = len(seqs), self.block_size
+        full = _turns(seqs, [len(seq.block_table) * size for seq in seqs], size, num_steps)
+        taken = self._take(len(full))
+        for turn, block_id in zip(full, taken, strict=True):
+            seqs[turn % num_seqs].block_table.append(block_id)
+        if self._rules.prefix_caching:
+            lasts = [(seq.num_registered + 1) * size - 1 for seq in seqs]
+            self._register_turns([seqs[turn % num_seqs] for turn in _turns(seqs, lasts, size, num_steps)], num_steps)
+        for seq in seqs:
+            if seq.quiet_until < seq.num_computed_tokens + num_steps:
+                self._set_quiet(seq)
+        return tuple([Growth(*divmod(turn, num_seqs), block_id) for turn, block_id in zip(full, taken, strict=True)])
+
+    def _register_turns(self, filled: list[Sequence], num_steps: int) -> None:
+        """Make the next block of each findable; a sequence comes as often as it fills one."""
+        keys, block_ids = [], []
+        for seq in filled:
+            index = seq.num_registered
+            if len(seq.keys) == index:
+                self._extend_keys(seq, (seq.num_computed_tokens + num_steps) // self.block_size)
+            keys.append(seq.keys[index])
+            block_ids.append(seq.block_table[index])
+            seq.num_registered = index + 1
+        self._index.add(keys, block_ids)
+
     def release(self, seq: Sequence) -> None:
         """Take a sequence's blocks back, the last one first, so that a prefix outlives what follows it."""
         # Blocks with content are the registered ones, which alone can be shared.
@@ -193,3 +237,19 @@ class BlockManager:
         capacity = len(seq.block_table) * self.block_size
         next_full = (seq.num_registered + 1) * self.block_size
         seq.quiet_until = min(capacity, next_full - 1) if self._rules.prefix_caching else capacity
+
+
+def _turns(seqs: list[Sequence], positions: list[int], block_size: int, num_steps: int) -> list[int]:
+    """When sequences that all decode reach the position given for each, and again each time a block further.
+
+    turn   0 ... n - 1 | n ... 2n - 1 | ...      turn = step x n + row, for n sequences
+           first step  | second       |
+    """
+    num_seqs = len(seqs)
+    turns: list[int] = []
+    for row, (seq, position) in enumerate(zip(seqs, positions, strict=True)):
+        offset = position - seq.num_computed_tokens
+        if offset < num_steps:
+            turns += range(offset * num_seqs + row, num_steps * num_seqs, block_size * num_seqs)
+    turns.sort()
+    return turns

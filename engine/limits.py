@@ -1,6 +1,8 @@
 """Limits that hold for every policy."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 from engine.errors import SettingError
 
@@ -23,6 +25,18 @@ class Limits:
     max_num_batched_tokens: int = 8192
     max_num_seqs: int = 256
     max_model_len: int = 40960
+
+    @classmethod
+    def of(cls, values: Mapping[str, int]) -> Self:
+        """Limits by name, defaults where a name is missing.
+
+        Raises:
+            SettingError: a name is unknown, or a limit is below 1.
+        """
+        unknown = sorted(set(values) - set(cls.__slots__))
+        if unknown:
+            raise SettingError(f"Unknown setting {', '.join(unknown)}; known: {', '.join(cls.__slots__)}.")
+        return cls(**values)
 
     def __post_init__(self) -> None:
         for name in self.__slots__:

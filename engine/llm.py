@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 from engine.backend import Backend
 from engine.batch import Batch
 from engine.ended import Ended
-from engine.errors import BackendError, RequestError, SettingError
+from engine.errors import BackendError, RequestError
 from engine.limits import Limits
 from engine.mailbox import Mailbox
 from engine.policies.vllm import VllmPolicy
@@ -53,13 +53,10 @@ class LLM:
         Raises:
             SettingError: a limit is unknown or out of range.
         """
-        unknown = sorted(set(limits) - set(Limits.__slots__))
-        if unknown:
-            raise SettingError(f"Unknown setting {', '.join(unknown)}; known: {', '.join(Limits.__slots__)}.")
         self._backend = backend
         self._tokenizer = tokenizer
         end_ids = tokenizer.end_token_ids if tokenizer else frozenset()
-        self._scheduler = Scheduler(Limits(**limits), backend.num_blocks, policy or VllmPolicy(), end_ids)
+        self._scheduler = Scheduler(Limits.of(limits), backend.num_blocks, policy or VllmPolicy(), end_ids)
         self._num_requests = 0
         self._mail: dict[str, Mailbox] = {}
 

@@ -1,20 +1,24 @@
 """Owns the queues: what waits, what runs, what ends."""
 
 from collections.abc import Mapping
+from collections.abc import Sequence as Items
 
 from engine.batch import Batch
 from engine.batch_assembly import assemble
 from engine.block_manager import BlockManager
+from engine.checks import check_request, check_sizes
 from engine.draft import Draft
 from engine.ended import Ended, EndStatus
-from engine.errors import BackendError, EngineError, NoProgressError, RequestError, SettingError
+from engine.errors import BackendError, EngineError, NoProgressError, RequestError
 from engine.limits import Limits
-from engine.policy import Policy, rules_of
+from engine.policy import Policy, foresight_of, rules_of
 from engine.request import Request
 from engine.running_set import RunningSet
 from engine.sequence import Sequence
 from engine.step_guard import StepGuard
 from engine.step_result import StepResult
+from engine.stretch import Stretch, StretchOutcome
+from engine.stretch_plan import count_new_blocks
 from engine.view import View
 from engine.waiting_queue import ArrivalQueue, PriorityQueue, WaitingQueue
 
@@ -43,7 +47,8 @@ class Scheduler:
         self.limits = limits
         self.policy = policy
         self._rules = rules_of(policy)
-        _check(limits, num_blocks, self._rules.chunked_prefill)
+        self._only_decodes = foresight_of(policy)
+        check_sizes(limits, num_blocks, self._rules.chunked_prefill)
         self.block_manager = BlockManager(num_blocks, limits.block_size, self._rules)
         self._end_token_ids = end_token_ids
         self._waiting: WaitingQueue = PriorityQueue() if self._rules.waiting_order == "priority" else ArrivalQueue()
@@ -55,6 +60,7 @@ class Scheduler:
         self._released: list[str] = []
         self._draft = Draft()
         self._guard = StepGuard(limits, type(policy).__name__)
+        self._have_all_sampled = False
 
     @property
     def num_waiting(self) -> int:
@@ -105,8 +111,9 @@ class Scheduler:
         """
         if self._draft.rows:
             raise EngineError(f"Step {self._step - 1} is under way; call update or fail before the next schedule.")
+        self._have_all_sampled = False
         draft = self._draft = Draft()
-        self.policy.select(View(self.limits, self._rules, self.block_manager, self._running, self._waiting, draft))
+        self.policy.select(self._view(draft))
         self._released += [seq.request_id for seq in (*draft.preempted, *draft.failed)]
         if not (draft.rows or draft.preempted or draft.failed):
             self._resolve_standstill(draft)
@@ -137,7 +144,51 @@ class Scheduler:
         self._draft = Draft()
         if self._rules.register_when == "computed":
             self._register(advanced)
-        return (*failed, *self._end_complete(advanced))
+        finished = self._end_complete(advanced)
+        # The rows that are still live are all running sequences, and each of them has one token to compute next.
+        num_live = len(advanced) - len(finished)
+        self._have_all_sampled = batch.shape.num_sampled == len(batch) and num_live == len(self._running)
+        return (*failed, *finished)
+
+    def look_ahead(self, max_steps: int) -> Stretch | None:
+        """The next steps, if it is certain that all running sequences decode in each and nothing else happens.
+
+        It changes nothing. Between these steps there is no arrival and no abort, and no row fails; tokens cannot end a
+        request. None if the next step is to be found out with `schedule`.
+        """
+        is_sure = self._have_all_sampled and not self._num_stoppable and len(self._running) and not self._draft.rows
+        if not is_sure or not self._only_decodes(self._view(Draft())):
+            return None
+        seqs = list(self._running)
+        request_ids, num_tokens, _ = self._running.decode_columns()
+        num_new_blocks = tuple(count_new_blocks(seqs, self.block_manager, max_steps))
+        firsts = tuple([seq.num_computed_tokens for seq in seqs])
+        blocks = (num_new_blocks, self.block_manager.num_used)
+        stretch = Stretch(self._step, request_ids, num_tokens, firsts, *blocks, tuple(self._released))
+        return stretch if num_new_blocks else None
+
+    def take(self, stretch: Stretch, token_ids: Items[Items[int]]) -> StretchOutcome:
+        """Do what `schedule` and `update` would do in the first steps of the stretch that has been looked at last.
+
+        Args:
+            stretch: what `look_ahead` returned; nothing has happened since.
+            token_ids: for each row the tokens that it samples, one for each step taken.
+        """
+        assert stretch.first_step == self._step, "take takes the stretch that was looked at last"
+        seqs, num_steps = list(self._running), len(token_ids[0])
+        for seq, ids in zip(seqs, token_ids, strict=True):
+            seq.output_ids += ids
+        growth = self.block_manager.grow_decodes(seqs, num_steps)
+        for seq in seqs:
+            seq.num_computed_tokens += num_steps
+        self._step += num_steps
+        self._released.clear()
+        # Before the last of the steps that were certain, no row reaches its length.
+        ended = self._end_complete(seqs) if num_steps == stretch.max_steps else ()
+        return StretchOutcome(growth, tuple(ended))
+
+    def _view(self, draft: Draft) -> View:
+        return View(self.limits, self._rules, self.block_manager, self._running, self._waiting, draft)
 
     def fail(self, batch: Batch, reason: str) -> tuple[Ended, ...]:
         """End every row of a batch that the backend could not execute; all other requests live on."""
@@ -243,30 +294,6 @@ class Scheduler:
         Raises:
             RequestError: the request can never be served, or its id is in use.
         """
-        name, num_tokens, limits = request.request_id, request.prompt.num_tokens, self.limits
-        num_needed, num_blocks = self.block_manager.blocks_for(num_tokens), self.block_manager.num_blocks
-        if name in self._live:
-            raise RequestError(f"Request id {name!r} is in use; give each live request its own.")
-        if num_tokens < 1:
-            raise RequestError(f"The prompt of {name!r} is empty; give it at least one token.")
-        if num_tokens >= limits.max_model_len:
-            raise RequestError(
-                f"The prompt of {name!r} has {num_tokens} tokens; it must be shorter than max_model_len, "
-                f"{limits.max_model_len}."
-            )
-        if num_needed > num_blocks:
-            raise RequestError(
-                f"The prompt of {name!r} has {num_tokens} tokens, which need {num_needed} blocks of "
-                f"{limits.block_size}; the pool has {num_blocks} (num_blocks)."
-            )
-
-
-def _check(limits: Limits, num_blocks: int, chunked_prefill: bool) -> None:
-    if num_blocks < 1:
-        raise SettingError(f"num_blocks is {num_blocks}; the pool must have at least 1 block.")
-    if not chunked_prefill and limits.max_num_batched_tokens < limits.max_model_len:
-        raise SettingError(
-            f"Chunked prefill is off and max_num_batched_tokens is {limits.max_num_batched_tokens}, below "
-            f"max_model_len {limits.max_model_len}: a long prompt could never run. Raise the budget, lower the length "
-            "or allow chunks."
-        )
+        if request.request_id in self._live:
+            raise RequestError(f"Request id {request.request_id!r} is in use; give each live request its own.")
+        check_request(request, self.limits, self.block_manager)

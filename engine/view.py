@@ -69,12 +69,26 @@ class View:
         """Cached blocks with the start of a waiting sequence: `len(hits) * limits.block_size` tokens need no work."""
         return self._blocks.find_hits(seq)
 
+    def can_gain_hits(self, seq: Sequence, hits: list[int]) -> bool:
+        """Whether `hits` of a waiting sequence can become more because others decode."""
+        return self._blocks.can_gain_hits(seq, hits)
+
     def has_room(self, hits: list[int], num_tokens: int, num_reserved: int = 0) -> bool:
         """Whether blocks for `num_tokens` tokens, of which `hits` are cached, can be had and `num_reserved` kept."""
         return self._blocks.has_room(hits, num_tokens, num_reserved)
 
     def allocate(self, seq: Sequence, hits: list[int], num_tokens: int) -> None:
-        """Give a waiting sequence its hits and new blocks for its first `num_tokens` tokens; ask `has_room` first."""
+        """Give a waiting sequence its hits and new blocks for its first `num_tokens` tokens; ask `has_room` first.
+
+        Raises:
+            PolicyError: there are not so many free blocks.
+        """
+        num_new = self._blocks.blocks_for(num_tokens) - len(hits)
+        if num_new > self._blocks.num_free:  # cheaper than `has_room`, which also looks where the hits lie
+            raise PolicyError(
+                f"{seq!r} would need {num_new} new blocks, and {self._blocks.num_free} are free; ask view.has_room "
+                "first."
+            )
         self._blocks.allocate(seq, hits, num_tokens)
         self._draft.admit(seq, num_new=len(seq.block_table) - len(hits), num_hit_tokens=seq.num_computed_tokens)
 
@@ -101,7 +115,8 @@ class View:
             raise PolicyError(f"{seq!r} holds no blocks, so nothing of it can be computed; admit it first.")
         if not 1 <= num_tokens <= num_remaining or seq in self._draft.rows:
             raise PolicyError(
-                f"{num_tokens} tokens of {seq!r} were asked for; a step computes from 1 to {seq.num_remaining}, once."
+                f"{num_tokens} tokens of {seq!r} were asked for; a step computes from 1 to {seq.num_remaining}, once "
+                f"({seq.num_computed_tokens} are computed already, prefix hits included)."
             )
         stop = seq.num_computed_tokens + num_tokens
         if seq.num_computed_tokens >= seq.quiet_until or num_tokens > 1:

@@ -2,10 +2,13 @@
 
 import typer
 
+from sim.analysis_commands import add_analysis_commands
 from sim.calibrate_command import calibrate
 from sim.explain_command import explain
+from sim.grouped_help import ReplayHelp, SweepHelp
 from sim.profile_command import profile
 from sim.replay_command import replay
+from sim.sweep_command import sweep
 from sim.verify_command import verify
 
 app = typer.Typer(
@@ -15,11 +18,13 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=True,
 )
-app.command()(replay)
+app.command(cls=ReplayHelp)(replay)
+app.command("sweep", cls=SweepHelp)(sweep)
 app.command()(explain)
 app.command()(profile)
 app.command()(calibrate)
 app.command()(verify)
+add_analysis_commands(app)
 
 
 def main() -> None:

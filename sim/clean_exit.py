@@ -6,6 +6,8 @@ from contextlib import contextmanager
 
 import typer
 
+from sim.message import tell
+
 
 @contextmanager
 def clean_exit() -> Iterator[None]:
@@ -16,6 +18,7 @@ def clean_exit() -> Iterator[None]:
     """
     # Imported here: the command line's help must come without the rooms behind it.
     from analysis.errors import AnalysisError
+    from analysis.flag_names import with_flags
     from backends.errors import RecordedStepsError, SheetError
     from backends.qwen3.errors import ModelError
     from engine.errors import EngineError
@@ -25,8 +28,8 @@ def clean_exit() -> Iterator[None]:
     try:
         yield
     except (AnalysisError, EngineError, ModelError, RecordedStepsError, SheetError, SimError, TraceError) as error:
-        message = str(error)
-        print(f"error: {message}" + ("" if message.endswith(".") else "."), file=sys.stderr)
+        message = with_flags(str(error)) if isinstance(error, EngineError) else str(error)
+        tell("error", message if message.endswith(".") else f"{message}.")
         raise typer.Exit(2) from None
     except BrokenPipeError:
         raise  # nobody reads any more; typer ends quietly

@@ -6,7 +6,7 @@ from msgspec import msgpack
 from xxhash import xxh3_128
 
 from analysis.rows import EventRow
-from engine import Batch
+from engine import Batch, Stretch
 
 
 class DecisionDigest:
@@ -26,7 +26,21 @@ class DecisionDigest:
 
     def add(self, batch: Batch, events: Sequence[EventRow]) -> None:
         """Take one step; its number counts only through the order."""
-        rows = (batch.request_ids, batch.num_tokens)
+        self._add((batch.request_ids, batch.num_tokens), events)
+
+    def add_many(self, stretch: Stretch, num_steps: int, events: Sequence[EventRow]) -> None:
+        """Take the first steps of a stretch, with the events of all of them."""
+        rows, next_step = (stretch.request_ids, stretch.num_tokens), stretch.first_step
+        by_step: dict[int, list[EventRow]] = {next_step: []}
+        for event in events:
+            by_step.setdefault(event.step, []).append(event)
+        for step, of_step in by_step.items():
+            self._num_quiet += step - next_step
+            self._add(rows, of_step)
+            next_step = step + 1
+        self._num_quiet += stretch.first_step + num_steps - next_step
+
+    def _add(self, rows: tuple[tuple[str, ...], tuple[int, ...]], events: Sequence[EventRow]) -> None:
         # The columns of an unchanged decode batch are the same objects, so this comparison is quick then.
         is_changed = rows != self._rows
         if not events and not is_changed:

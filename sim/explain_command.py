@@ -8,7 +8,6 @@ import typer
 from sim.clean_exit import clean_exit
 
 if TYPE_CHECKING:
-    from backends.simulated import Term
     from engine import StepShape
 
 
@@ -32,6 +31,7 @@ def explain(
         typer.Option(help="Tokens that the last token of a chunk attends to. [the chunk]", show_default=False),
     ] = None,
     eager: Annotated[bool, typer.Option(help="Run the step without a CUDA graph.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, times in seconds.")] = False,
 ) -> None:
     """Show each term of a cost model for one step."""
     with clean_exit():
@@ -40,6 +40,8 @@ def explain(
         from backends.simulated import ModelShard, load_gpu_sheet, load_model_sheet
         from sim.cost_source import cost_source
         from sim.errors import SimError
+        from sim.explain_table import explain_json, explain_table
+        from sim.message import tell
         from sim.replay_settings import ReplaySettings
 
         context = prefill_tokens if prefill_context is None else prefill_context
@@ -57,9 +59,14 @@ def explain(
             raise SimError(
                 f"cost is {cost!r}, {source.text}: these are not made of terms; give roofline or a calibration."
             )
-        _print(source.explain(shape, size), f"{model} on {tp} x {gpu}, {source.text}", size)
+        terms = source.explain(shape, size)
+        title = f"{model} on {tp} x {gpu}, {source.text}: {'eager' if size is None else f'graph of {size} tokens'}"
+        if as_json:
+            print(explain_json(terms, title, size))
+        else:
+            explain_table(terms, title, sys.stdout)
         for notice in source.notices:
-            print(f"note: {notice}", file=sys.stderr)
+            tell("note", notice)
 
 
 def _shape(decode_seqs: int, decode_context: int, prefill_seqs: int, tokens: int, context: int) -> "StepShape":
@@ -90,22 +97,3 @@ def _shape(decode_seqs: int, decode_context: int, prefill_seqs: int, tokens: int
         num_admitted=0,
         num_released=0,
     )
-
-
-def _print(terms: "tuple[Term, ...]", title: str, graph_size: int | None) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    total_s = sum(term.time_s for term in terms)
-    table = Table(title=f"{title}: {'eager' if graph_size is None else f'graph of {graph_size} tokens'}")
-    for name in ("term", "count", "GFLOP", "MB", "us", "%", "limited by"):
-        table.add_column(name, justify="left" if name in ("term", "limited by") else "right")
-    for term in terms:
-        if term.time_s or term.count:
-            sizes = (f"{term.count:g}", f"{term.flops / 1e9:.3g}", f"{term.num_bytes / 1e6:.4g}")
-            table.add_row(
-                term.name, *sizes, f"{term.time_s * 1e6:.1f}", f"{100 * term.time_s / total_s:.1f}", term.limited_by
-            )
-    table.add_section()
-    table.add_row("step", "", "", "", f"{total_s * 1e6:.1f}", "100.0", "")
-    Console().print(table)

@@ -3,12 +3,17 @@
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from typing import Any
 
+from backends.foreseeing_backend import ForeseeingBackend
 from engine import Backend, Limits, Policy, Tokenizer
 from sim.cost_source import CostSource
+from sim.one_by_one import OneByOne
 from sim.pace import Pace, VirtualPace, WallPace
 from sim.policy_loader import load_policy
 from sim.replay_settings import POLICY_SETTINGS, ReplaySettings
+from sim.serving import Serving
 from sim.step_clock import StepClock
+from sim.stepper import Stepper
+from sim.stretches import Stretches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +31,8 @@ class Engine:
         notices: sentences for the user about how it runs.
         tokenizer: of its model, if it has one.
         cost: where step times come from; None if they are measured.
+        foreseeing: the same backend, if its predicted times are the steps' durations, so that many steps can be taken
+            at a time; None if each is to be executed by itself.
     """
 
     backend: Backend
@@ -38,6 +45,16 @@ class Engine:
     notices: tuple[str, ...] = ()
     tokenizer: Tokenizer | None = None
     cost: CostSource | None = None
+    foreseeing: ForeseeingBackend | None = None
+
+    def stepper(self, serving: Serving) -> Stepper:
+        """What drives the steps of a run on it."""
+        one_by_one = OneByOne(serving, self.backend, self.step_clock)
+        # Where another backend has been put around it, whatever that does to a step must happen to each.
+        executing: object = self.backend
+        if self.foreseeing is None or self.foreseeing is not executing:
+            return one_by_one
+        return Stretches(serving, self.foreseeing, one_by_one)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +74,15 @@ class Parts:
     policy: Policy
     engine: Engine
     pace: Pace
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Sentences for the user about what is run."""
+        budget, seqs = self.limits.max_num_batched_tokens, self.limits.max_num_seqs
+        if self.settings.policy != "vllm" or budget >= seqs:
+            return self.engine.notices
+        below = f"The token budget, {budget}, is below the sequence limit, {seqs}: vLLM itself refuses to start so."
+        return (*self.engine.notices, below)
 
 
 def make_parts(settings: ReplaySettings) -> Parts:
@@ -84,6 +110,8 @@ def _with_defaults(settings: ReplaySettings) -> ReplaySettings:
     default_size = 256 if is_real else 16
     return replace(
         settings,
+        gpu="H200" if settings.gpu is None and not is_real else settings.gpu,
+        device=(settings.device or "cuda") if is_real else settings.device,
         block_size=default_size if settings.block_size is None else settings.block_size,
         pace=settings.pace or ("wall" if is_real else "virtual"),
     )

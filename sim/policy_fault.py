@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from engine import EngineError
+from engine import EngineError, PolicyError
 from sim.errors import SimError
 
 
@@ -19,9 +19,11 @@ def policy_faults(name: str) -> Iterator[None]:
     path = Path(name.rpartition(":")[0])
     try:
         yield
-    except (EngineError, KeyboardInterrupt):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:
+        if isinstance(error, EngineError) and not isinstance(error, PolicyError):
+            raise
         # A generator turns StopIteration into another error and keeps it as the cause.
         raised = error.__cause__ if isinstance(error.__cause__, StopIteration) else error
         stack = traceback.extract_tb(raised.__traceback__)
@@ -29,7 +31,8 @@ def policy_faults(name: str) -> Iterator[None]:
         if not frames:
             raise
         place = f"{path} line {frames[-1].lineno}, in {frames[-1].name}"
-        raise SimError(f"{place}: {in_words(raised)}.") from error
+        words = str(raised).removesuffix(".") if isinstance(raised, PolicyError) else in_words(raised)
+        raise SimError(f"{place}: {words}.") from error
 
 
 def in_words(error: BaseException) -> str:

@@ -29,11 +29,18 @@ def load_policy(name: str, settings: dict[str, Any]) -> Policy:
     parameters = inspect.signature(policy_class).parameters
     unknown = sorted(set(settings) - set(parameters))
     if unknown:
-        raise SimError(
-            f"Policy {name} has no setting {', '.join(unknown)}; "
-            + (f"it has {', '.join(parameters)}." if parameters else "it has none.")
-        )
+        has = f"it has {', '.join(parameters)}" if parameters else "it has no settings at all"
+        raise SimError(f"Policy {name} has no setting {', '.join(unknown)}; {has}.")
     return policy_class(**settings) if name in KNOWN else _made(name, policy_class, settings)
+
+
+def policy_parameters(name: str) -> tuple[str, ...]:
+    """Names of the settings that a policy has.
+
+    Raises:
+        SimError: there is no such policy.
+    """
+    return tuple(inspect.signature(KNOWN.get(name) or _class_in_file(name)).parameters)
 
 
 def _made(name: str, policy_class: type[Policy], settings: dict[str, Any]) -> Policy:

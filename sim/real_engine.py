@@ -19,7 +19,7 @@ def make_real_engine(settings: ReplaySettings) -> Engine:
         ModelError: the model cannot be run as asked.
     """
     if find_spec("torch") is None:
-        raise SimError("Backend gpu needs torch; install twinserve with its gpu extra: pip install 'twinserve[gpu]'.")
+        raise SimError("Backend gpu needs torch; install the gpu extra in the project's folder: pip install '.[gpu]'.")
     backend, tokenizer = _backend(settings)
     notices = backend.notices
     if not settings.free_run:

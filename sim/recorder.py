@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress
-from typing import Protocol
+from typing import Any, Protocol
 
 from analysis.rows import EventKind, EventRow, RequestRow, StepRow
 from engine import Batch, Ended
@@ -11,6 +11,7 @@ from sim.decision_digest import DecisionDigest
 from sim.emission_runs import EmissionRuns
 from sim.request_record import RequestRecord, absent_row
 from sim.step_record import StepRecord
+from sim.stretch_record import StretchRecord
 from sim.time_quantum import quantise
 from traces import TraceRequest
 
@@ -20,8 +21,8 @@ STEPS_PER_WRITE = 100
 class Rows(Protocol):
     """Takes rows of the three tables; `analysis.run_writer.RunWriter` is one."""
 
-    def add_steps(self, rows: Sequence[StepRow]) -> None:
-        """Rows of the steps table."""
+    def add_step_columns(self, columns: Sequence[Sequence[Any]]) -> None:
+        """Rows of the steps table, as columns in the order of `StepRow`."""
         ...
 
     def add_events(self, rows: Sequence[EventRow]) -> None:
@@ -72,7 +73,7 @@ class Recorder:
         self._runs = EmissionRuns(self._live)
         self._num_ended = 0
         self._now_s = 0.0
-        self._steps: list[StepRow] = []
+        self._steps: list[list[Any]] = [[] for _ in StepRow._fields]
         self._events: list[EventRow] = []
         self._requests: list[RequestRow] = []
         self.lags_s: list[float] = []
@@ -100,20 +101,38 @@ class Recorder:
         events = [] if is_quiet else [*self._decisions(batch, record.start_s)]
         self._runs.advance(record.batch.step, _sampled(record), record.end_s)
         if record.ended:
-            events += self._ends(record)
+            events += self._ends(batch.step, record.ended, record.end_s)
         self._digest.add(record.batch, events)
         self._events += events
-        self._steps.append(_step_row(record))
-        self._now_s = record.end_s
-        if len(self._steps) >= self._steps_per_write:
+        for column, value in zip(self._steps, _step_row(record), strict=True):
+            column.append(value)
+        self._move_on(record.end_s)
+
+    def stretch(self, record: StretchRecord) -> None:
+        """Note many steps, as `step` would one by one."""
+        stretch, first_end_s, end_s = record.stretch, record.end_s[0], record.end_s[-1]
+        self._runs.advance(stretch.first_step, stretch.request_ids, first_end_s)
+        self._runs.advance(record.last_step, stretch.request_ids, end_s)
+        events = record.growth_events()
+        if record.outcome.ended:
+            events += self._ends(record.last_step, record.outcome.ended, end_s)
+        self._digest.add_many(stretch, record.num_steps, events)
+        self._events += events
+        for column, values in zip(self._steps, record.step_columns(), strict=True):
+            column.extend(values)
+        self._move_on(end_s)
+
+    def _move_on(self, now_s: float) -> None:
+        self._now_s = now_s
+        if len(self._steps[0]) >= self._steps_per_write:
             self.flush()
 
     def flush(self) -> None:
         """Hand on all rows; a request's row never comes before the steps that gave it tokens."""
         self._rows.add_events(self._events)
         self._rows.add_requests(self._requests)
-        self._rows.add_steps(self._steps)
-        self._events, self._requests, self._steps = [], [], []
+        self._rows.add_step_columns(self._steps)
+        self._events, self._requests, self._steps = [], [], [[] for _ in StepRow._fields]
         self._on_progress(self._num_ended, self._now_s)
 
     def finish(self, left: Sequence[tuple[int, TraceRequest]]) -> None:
@@ -127,14 +146,13 @@ class Recorder:
         self._requests += [absent_row(position, request) for position, request in left]
         self.flush()
 
-    def _ends(self, record: StepRecord) -> list[EventRow]:
-        self._runs.close([ended.request_id for ended in record.ended])
-        self._requests += [self._live.pop(ended.request_id).row(ended, record.end_s) for ended in record.ended]
-        self._num_ended += len(record.ended)
-        for ended in record.ended:
-            self._on_ended(ended)
-        step = record.batch.step
-        return [EventRow(step, ended.request_id, ended.status, reason=ended.reason) for ended in record.ended]
+    def _ends(self, step: int, ended: Sequence[Ended], end_s: float) -> list[EventRow]:
+        self._runs.close([each.request_id for each in ended])
+        self._requests += [self._live.pop(each.request_id).row(each, end_s) for each in ended]
+        self._num_ended += len(ended)
+        for each in ended:
+            self._on_ended(each)
+        return [EventRow(step, each.request_id, each.status, reason=each.reason) for each in ended]
 
     def _decisions(self, batch: Batch, start_s: float) -> Iterator[EventRow]:
         step = batch.step

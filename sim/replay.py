@@ -25,6 +25,7 @@ from sim.prompt_maker import PromptMaker
 from sim.recorder import Recorder
 from sim.replay_settings import ReplaySettings
 from sim.replica import Replica
+from sim.serving import Serving
 from sim.versions import versions
 from traces import ReadSettings, Trace, Window, read_trace, write_trace
 
@@ -100,7 +101,8 @@ def replay(
     wall_start = time.perf_counter()
     is_complete = False
     recorder = Recorder(writer, parts.limits.block_size, digest, on_progress, outputs.add)
-    replica = Replica(parts.pace, arrivals, prompts, scheduler, engine.backend, engine.step_clock, recorder, interrupt)
+    serving = Serving(parts.pace.environment, arrivals, scheduler, recorder, interrupt)
+    replica = Replica(serving, parts.pace, prompts, engine.stepper(serving), engine.step_clock)
     try:
         is_complete = _run(parts, replica)
     finally:
@@ -162,7 +164,7 @@ def meta_of(trace: Trace, parts: Parts) -> dict[str, Any]:
             "hash_id_count": trace.hash_id_count,
             "notices": trace.notices,
         },
-        "notices": parts.engine.notices,
+        "notices": parts.notices,
         "cost_model": parts.engine.cost.described() if parts.engine.cost else None,
         "slo": dict(Slo.parse(settings.slo).limits_s) if settings.slo is not None else None,
         "warmup_s": settings.warmup_s,

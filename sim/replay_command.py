@@ -1,7 +1,6 @@
 """`python -m sim replay`."""
 
 import json
-import sys
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from sim.clean_exit import clean_exit
+from sim.message import tell
+
+# Listed here because help must come without reading the sheets; a test compares.
+MODELS = "Llama-3.1-8B (sim only), Qwen3-0.6B, 1.7B, 4B, 8B, 14B, 32B"
+GPUS = "A100-80, B200, H100, H200, L40S, RTX 4090"
 
 
 def _option(text: str, *names: str) -> Any:  # noqa: ANN401  # typer's own options are untyped
@@ -26,8 +30,10 @@ def replay(
             "[calibrated where there is one, else roofline]"
         ),
     ] = None,
-    model: Annotated[str | None, _option("Model: name or folder; with sim a sheet file too. [Qwen3-8B]")] = None,
-    gpu: Annotated[str | None, _option("With sim: GPU, by name or as a sheet file. [H200]")] = None,
+    model: Annotated[
+        str | None, _option(f"Model: {MODELS}, or a folder; with sim a sheet file too. [Qwen3-8B]")
+    ] = None,
+    gpu: Annotated[str | None, _option(f"With sim: {GPUS}, or a sheet file. [H200]")] = None,
     device: Annotated[str | None, _option("With gpu: cuda, cuda:N or cpu. [cuda]")] = None,
     load_format: Annotated[str | None, _option("With gpu: auto, or dummy for random weights. [auto]")] = None,
     dtype: Annotated[str | None, _option("With gpu: bfloat16, float16 or float32. [the model's]")] = None,
@@ -42,8 +48,11 @@ def replay(
     block_size: Annotated[int | None, _option("Tokens in a KV block. [16; with gpu 256]")] = None,
     num_blocks: Annotated[int | None, _option("KV blocks. [what fits into memory]")] = None,
     memory_utilization: Annotated[float | None, _option("Share of GPU memory to use. [0.9]")] = None,
-    max_num_seqs: Annotated[int | None, _option("Most running sequences. [256]")] = None,
-    max_num_batched_tokens: Annotated[int | None, _option("Token budget of a step. [8192]")] = None,
+    max_num_seqs: Annotated[
+        int | None,
+        _option("Most running sequences. [256; that is not vllm serve's own default: set what your server has]"),
+    ] = None,
+    max_num_batched_tokens: Annotated[int | None, _option("Token budget of a step. [8192; likewise]")] = None,
     max_model_len: Annotated[int | None, _option("Longest sequence. [the model's]")] = None,
     policy: Annotated[str | None, _option("vllm, nano-vllm or FILE.py:Name. [vllm]")] = None,
     scheduling_policy: Annotated[str | None, _option("fcfs or priority. [fcfs]")] = None,
@@ -133,9 +142,19 @@ def _replay(
     with closing(parts.engine.backend), tempfile.TemporaryDirectory() as scratch:
         tokenised, token_ids = tokenise(loaded, parts.engine.tokenizer)
         trace = fit_trace(tokenised, parts)
-        for notice in (*trace.notices, *parts.engine.notices):
-            print(f"note: {notice}", file=sys.stderr)
-        return _run(trace, token_ids, parts, output or Path(scratch) / "run")
+        for notice in (*trace.notices, *parts.notices):
+            tell("note", notice)
+        summary = _run(trace, token_ids, parts, output or Path(scratch) / "run")
+    if output is not None:
+        tell("note", _kept(output))
+    return summary
+
+
+def _kept(output: Path) -> str:
+    return (
+        f"The run is kept in {output}: `python -m analysis report|why|compare` read it, and analysis.run.load gives "
+        "its tables as pandas frames."
+    )
 
 
 def _run(trace: Any, token_ids: Any, parts: Any, output: Path) -> dict[str, Any]:  # noqa: ANN401  # imported late

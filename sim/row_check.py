@@ -55,6 +55,10 @@ class RowCheck:
         """Take rows of requests."""
         self.requests += rows
 
+    def add_step_columns(self, columns: Sequence[Sequence[Any]]) -> None:
+        """Take steps given as columns; see `add_steps`."""
+        self.add_steps(list(map(StepRow._make, zip(*columns, strict=True))))
+
     def add_steps(self, rows: Sequence[StepRow]) -> None:
         """Take the next step, whose events have come; none at the end of the replay."""
         assert len(rows) < 2, "each step comes alone"

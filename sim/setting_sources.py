@@ -1,11 +1,11 @@
 """Where settings come from: flags before a config file before the run that this one shall be like."""
 
-import math
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from analysis.duration import parse_duration
+from analysis.errors import SloError
 from analysis.run import load
 from sim.errors import SimError
 from sim.replay_settings import OF_BACKEND, POLICY_SETTINGS, ReplaySettings
@@ -45,30 +45,29 @@ def resolve(flags: dict[str, Any], config: Path | None, like: Path | None) -> Re
     return settings
 
 
+def setting_name(key: str) -> str:
+    """The name of a setting that is written like it or like its flag."""
+    flag = key.replace("-", "_")
+    return _BY_FLAG.get(flag, flag)
+
+
+def is_duration(key: str) -> bool:
+    """Whether a setting is written like its flag, which takes a duration, and not by its name, which ends in _s."""
+    return key.replace("-", "_") in _DURATIONS
+
+
 def seconds(value: object, name: str) -> float:
-    """A number of seconds, or a duration such as "500ms" or "2min".
+    """Seconds of a duration such as "500ms" or "2min"; a number without a unit is none, as in limits of latencies.
 
     Raises:
-        SimError: it is neither, or negative or not finite.
+        SimError: it is no duration.
     """
-    number = math.nan
-    if isinstance(value, str | int | float) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except (ValueError, OverflowError):
-            number = _parsed(str(value))
-    if not (math.isfinite(number) and number >= 0):
-        raise SimError(
-            f"{name} is {value!r}; it must be a number of seconds from 0, or a duration such as 500ms or 2min."
-        )
-    return number
-
-
-def _parsed(text: str) -> float:
     try:
-        return parse_duration(text)
-    except ValueError:
-        return math.nan
+        if isinstance(value, str):
+            return parse_duration(value)
+    except SloError:
+        pass
+    raise SimError(f"{name} is {value!r}; it must be a number with a unit (us, ms, s, min, h), such as 500ms or 2min.")
 
 
 def _of_run(path: Path) -> dict[str, Any]:
@@ -101,9 +100,8 @@ def _named(raw: dict[str, Any], path: Path) -> dict[str, Any]:
     """Values by the names of settings, from keys that are written like those or like flags."""
     values: dict[str, Any] = {}
     for key, value in raw.items():
-        flag = key.replace("-", "_")
-        name = _BY_FLAG.get(flag, flag)
+        name = setting_name(key)
         if name in values:
             raise SimError(f"{path} gives {name} twice, the second time as {key}; leave one of them.")
-        values[name] = seconds(value, f"{path}: {key}") if flag in _DURATIONS else value
+        values[name] = seconds(value, f"{path}: {key}") if is_duration(key) else value
     return values

@@ -26,7 +26,8 @@ def make_simulated_engine(settings: ReplaySettings) -> Engine:
         SimError: there is no such cost model, or it is one of another engine.
         SettingError: settings are out of range or do not fit each other.
     """
-    model, gpu = load_model_sheet(settings.model), load_gpu_sheet("H200" if settings.gpu is None else settings.gpu)
+    assert settings.gpu is not None, "defaults are filled in by now"
+    model, gpu = load_model_sheet(settings.model), load_gpu_sheet(settings.gpu)
     graphs = _graphs(settings, model)
     check_utilization(settings.memory_utilization)
     cost = cost_source(settings, model, gpu)
@@ -46,6 +47,8 @@ def make_simulated_engine(settings: ReplaySettings) -> Engine:
         mixed_graph_sizes=graphs.mixed_sizes,
         cost=cost,
         notices=cost.notices,
+        # Recorded times are compared step by step; at wall pace every step ends at its own time.
+        foreseeing=backend if cost.kind != "recorded" and settings.pace == "virtual" else None,
         hardware={"kind": "simulated", "model": model.name, "gpu": gpu.name, "num_gpus": settings.tp},
     )
 

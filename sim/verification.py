@@ -21,6 +21,7 @@ from sim.recorder import OnProgress, Recorder
 from sim.replica import Replica
 from sim.request_check import check_requests
 from sim.row_check import RowCheck
+from sim.serving import Serving
 from traces import Trace
 
 ProgressBar = Callable[[int], AbstractContextManager[OnProgress]]
@@ -87,16 +88,10 @@ def verify(run: Run, progress_bar: ProgressBar) -> Verification:
 def _serve(run: Run, trace: Trace, parts: Parts, recorder: Recorder, interrupt: Interrupt) -> None:
     engine, environment = parts.engine, parts.pace.environment
     arrivals = Arrivals(trace.requests)
-    replica = Replica(
-        parts.pace,
-        arrivals,
-        PromptMaker(trace.block_size, parts.settings.seed, recorded_token_ids(run, trace)),
-        Scheduler(parts.limits, engine.backend.num_blocks, parts.policy),
-        engine.backend,
-        engine.step_clock,
-        recorder,
-        interrupt,
-    )
+    scheduler = Scheduler(parts.limits, engine.backend.num_blocks, parts.policy)
+    serving = Serving(environment, arrivals, scheduler, recorder, interrupt)
+    prompts = PromptMaker(trace.block_size, parts.settings.seed, recorded_token_ids(run, trace))
+    replica = Replica(serving, parts.pace, prompts, engine.stepper(serving), engine.step_clock)
     environment.run(environment.process(replica.serve()))
     recorder.finish(arrivals.left())
 

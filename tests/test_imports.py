@@ -69,3 +69,17 @@ def test_verify_loads_neither_torch_nor_pandas(tmp_path: Path) -> None:
 
     assert {"sim", "engine", "backends", "traces", "analysis", "simpy"} <= loaded
     assert not loaded & {"torch", "triton", "transformers", "pandas", "matplotlib", "scipy"}
+
+
+def test_sweep_loads_no_more_than_a_replay(tmp_path: Path) -> None:
+    program = (
+        "from sim.__main__ import app\n"
+        f"options = ['--rates', '1', '--limit', '3', '--output', {str(tmp_path / 'sweep')!r}, '--json']\n"
+        "if __name__ == '__main__':\n"
+        "    app(['sweep', 'examples/shared_prefixes.jsonl', *options], standalone_mode=False)"
+    )
+
+    loaded = _packages_loaded_by(program)
+
+    assert {"sim", "analysis", "pyarrow"} <= loaded
+    assert not loaded & {"torch", "triton", "transformers", "pandas", "matplotlib", "scipy"}

@@ -5,7 +5,7 @@ from functools import lru_cache, reduce
 from operator import add
 from typing import Generic, NamedTuple
 
-from backends.cost_model import StepColumns, StepTimes, Value, is_absent, is_present, larger
+from backends.cost_model import StepColumns, StepTimes, Value, is_absent, is_present, larger, with_constants
 from backends.simulated.device_work import OPERATIONS, DeviceWork, Launches
 from backends.simulated.gpu_sheet import GpuSheet
 from backends.simulated.model_shard import ModelShard
@@ -70,6 +70,7 @@ class RooflineModel:
 
     def step_times(self, steps: StepColumns[Value]) -> StepTimes[Value]:
         """Times of the given steps, row by row."""
+        steps = with_constants(steps)
         steady, host = self._steady_times(steps), self._host
         device_s = steady.device_s + self._decode_time(steps)
         if not is_absent(steps.num_prefill_seqs):

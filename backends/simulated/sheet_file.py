@@ -34,7 +34,15 @@ def load_sheet(sheet_class: type[Sheet], kind: SheetKind, name_or_path: str | Pa
         if _key(file.name.removesuffix(".toml")) == wanted:
             return build_sheet(sheet_class, _parse(file.read_text("utf-8"), file.name), file.name)
     known = ", ".join(sheet_names(kind))
-    raise SheetError(f"Unknown {kind} {str(name_or_path)!r}; known are {known}, or give a sheet file (NAME.toml).")
+    unknown = f"Unknown {kind} {str(name_or_path)!r}{_near(wanted, known)}"
+    raise SheetError(f"{unknown}; known are {known}, or give a sheet file (NAME.toml).")
+
+
+def _near(wanted: str, known: str) -> str:
+    """A hint at the known name that begins with the wanted one or the other way round; other names are other things."""
+    names = {_key(name): name for name in known.split(", ")}
+    alike = [key for key in names if wanted and (key.startswith(wanted) or wanted.startswith(key))]
+    return f" (did you mean {names[alike[0]]}?)" if alike else ""
 
 
 def sheet_names(kind: SheetKind) -> list[str]:

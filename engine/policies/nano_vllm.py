@@ -24,6 +24,20 @@ class NanoVllmPolicy:
         if view.num_rows == 0:
             self._decode(view)
 
+    def only_decodes(self, view: View) -> bool:
+        """Whether nothing waits, or what waits stays out while the running set stays: see `engine.policy.Policy`.
+
+        Free blocks become fewer, hits can go but none can come, and a whole sequence wants the same room throughout.
+        """
+        if len(view.running) > view.limits.max_num_seqs:
+            return False
+        if not view.waiting:
+            return True
+        seq = view.waiting.first()
+        hits = view.find_hits(seq)
+        is_out = not seq.block_table and not view.has_room(hits, seq.num_tokens)
+        return is_out and not view.can_gain_hits(seq, hits)
+
     def _prefill(self, view: View) -> None:
         while view.waiting and view.budget > 0 and view.num_rows < view.limits.max_num_seqs:
             seq = view.waiting.first()

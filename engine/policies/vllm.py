@@ -63,6 +63,20 @@ class VllmPolicy:
         if not view.has_preempted:
             self._admit_waiting(view)
 
+    def only_decodes(self, view: View) -> bool:
+        """Whether nothing waits, or what waits stays out while the running set stays: see `engine.policy.Policy`.
+
+        Free blocks become fewer, and hits that are not held can go but none can come, with the room that is wanted for
+        a whole sequence staying the same. For the first chunk alone it could shrink with the hits, hence no answer.
+        """
+        budget = view.budget - len(view.running)
+        if not view.waiting or budget <= 0 or len(view.running) >= view.limits.max_num_seqs:
+            return budget >= 0
+        seq = view.waiting.first()
+        hits = view.find_hits(seq)
+        is_out = self._tokens_to_admit(view, seq, hits, budget) is None
+        return is_out and self.reserve_full_prompt and not view.can_gain_hits(seq, hits)
+
     def _continue_running(self, view: View) -> None:
         threshold = self._threshold(view)
         position = view.decode_leading(view.budget)
@@ -88,19 +102,23 @@ class VllmPolicy:
         return max(view.running, key=lambda seq: seq.urgency)
 
     def _admit_waiting(self, view: View) -> None:
-        threshold = self._threshold(view)
         while view.waiting and view.budget > 0 and len(view.running) < view.limits.max_num_seqs:
             seq = view.waiting.first()
             hits = view.find_hits(seq)
-            num_hit_tokens = len(hits) * view.limits.block_size
-            num_tokens = min(seq.num_tokens - num_hit_tokens, threshold)
-            if num_tokens > view.budget and not self.chunked_prefill:
-                return
-            num_tokens = min(num_tokens, view.budget)
-            num_wanted = seq.num_tokens if self.reserve_full_prompt else num_hit_tokens + num_tokens
-            if not view.has_room(hits, num_wanted, self._watermark_blocks(view)):
+            num_tokens = self._tokens_to_admit(view, seq, hits, view.budget)
+            if num_tokens is None:
                 return
             view.admit(seq, hits, num_tokens)
+
+    def _tokens_to_admit(self, view: View, seq: Sequence, hits: list[int], budget: int) -> int | None:
+        """Tokens of its first chunk; None if it cannot be admitted now."""
+        num_hit_tokens = len(hits) * view.limits.block_size
+        num_tokens = min(seq.num_tokens - num_hit_tokens, self._threshold(view))
+        if num_tokens > budget and not self.chunked_prefill:
+            return None
+        num_tokens = min(num_tokens, budget)
+        num_wanted = seq.num_tokens if self.reserve_full_prompt else num_hit_tokens + num_tokens
+        return num_tokens if view.has_room(hits, num_wanted, self._watermark_blocks(view)) else None
 
     def _threshold(self, view: View) -> int:
         threshold = self.long_prefill_token_threshold

@@ -1,6 +1,7 @@
 """Takes the step rows of a sweep."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,10 @@ class StepSink:
         self._rows: list[StepRow] = []
         self._packed: list[NDArray[np.float64]] = []
         self.failures: list[str] = []
+
+    def add_step_columns(self, columns: Sequence[Sequence[Any]]) -> None:
+        """Take steps given as columns; see `add_steps`."""
+        self.add_steps(list(map(StepRow._make, zip(*columns, strict=True))))
 
     def add_steps(self, rows: Sequence[StepRow]) -> None:
         """Keep them."""

@@ -11,6 +11,7 @@ from engine import Scheduler
 from sim.decision_digest import DecisionDigest
 from sim.errors import SimError
 from sim.interrupt import Interrupt
+from sim.one_by_one import OneByOne
 from sim.parts import Parts
 from sim.profiling.load import Load
 from sim.profiling.load_script import LoadScript
@@ -20,6 +21,7 @@ from sim.prompt_maker import PromptMaker
 from sim.recorder import Recorder
 from sim.replay_settings import MAX_COUNT
 from sim.replica import Replica
+from sim.serving import Serving
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +72,11 @@ def sweep(
     script = LoadScript(loads, limits.block_size, max_seconds, interrupt, clock, begin)
     backend = SetUpBackend(parts.engine.backend, script)
     recorder = Recorder(sink, limits.block_size, DecisionDigest(), lambda _, __: None)
-    replica = Replica(
-        parts.pace,
-        script,
-        PromptMaker(limits.block_size, parts.settings.seed, {}),
-        Scheduler(replace(limits, max_num_batched_tokens=MAX_COUNT), backend.num_blocks, parts.policy),
-        backend,
-        parts.engine.step_clock,
-        recorder,
-        interrupt,
-    )
-    parts.engine.step_clock.restart()
+    scheduler = Scheduler(replace(limits, max_num_batched_tokens=MAX_COUNT), backend.num_blocks, parts.policy)
+    serving = Serving(parts.pace.environment, script, scheduler, recorder, interrupt)
+    step_clock, prompts = parts.engine.step_clock, PromptMaker(limits.block_size, parts.settings.seed, {})
+    replica = Replica(serving, parts.pace, prompts, OneByOne(serving, backend, step_clock), step_clock)
+    step_clock.restart()
     parts.pace.environment.run(parts.pace.environment.process(replica.serve()))
     recorder.finish([])
     if sink.failures:

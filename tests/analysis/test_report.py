@@ -17,7 +17,8 @@ def test_layout_that_users_of_vllm_know(tmp_path: Path) -> None:
     text = render_report(summarise(small_run(tmp_path).build()))
     lines = text.splitlines()
     assert lines[0] == "============ Serving Benchmark Result ============"
-    assert lines[1] == "Successful requests:                     2"
+    assert lines[1:3] == ["at most 4 sequences and 64 tokens a step, trace", "tiny"]
+    assert lines[3] == "Successful requests:                     2"
     assert lines[-1] == "=" * WIDTH
     titles = [line.strip("-") for line in lines if line.startswith("---")]
     assert titles == [
@@ -27,7 +28,7 @@ def test_layout_that_users_of_vllm_know(tmp_path: Path) -> None:
         "End-to-end Latency",
         "Latency Split: Mean / P50 / P99",
         "Utilisation: Mean / Peak",
-        "Failures by Reason",
+        "Failed or Refused, by Reason",
         "Verdict",
     ]
 
@@ -47,7 +48,8 @@ def test_figures(tmp_path: Path) -> None:
     assert value(text, "KV cache use (%, of 100 blocks)") == "14.0 / 20.0"
     assert value(text, "Preemptions") == "1"
     assert value(text, "Prefix cache hits (% of prompt tokens)") == "20.0"
-    assert value(text, "Wall time (s)") == "0.50 (12.0 times as fast)"
+    assert value(text, "Wall time (s)") == "0.50"
+    assert value(text, "Times faster than real time") == "12.0"
     assert "1 x prompt of 500 tokens is too long" in text
     assert "Too short to judge" in text
 
@@ -79,3 +81,23 @@ def test_undefined_figures_show_as_a_dash(tmp_path: Path) -> None:
 
 def test_no_colour_codes(tmp_path: Path) -> None:
     assert "\x1b" not in render_report(summarise(small_run(tmp_path).build()))
+
+
+def test_sentences_are_no_wider_than_the_report(tmp_path: Path) -> None:
+    builder = small_run(tmp_path)
+    builder.request("d", arrival_s=3.0, finish_s=3.0, status="refused", reason="a sentence of words " * 20)
+    lines = render_report(summarise(builder.build())).splitlines()
+    sentences = [line for line in lines if "sentence" in line or "Too short" in line or "at most" in line]
+    assert len(sentences) > 8
+    assert max(map(len, sentences)) <= WIDTH
+
+
+def test_peak_over_whole_seconds_is_left_out_of_a_run_of_few(tmp_path: Path) -> None:
+    label = "Peak output token throughput (tok/s)"
+    assert value(render_report(summarise(small_run(tmp_path / "long").build())), label) == "2.00"
+    short = RunBuilder(tmp_path / "short")
+    short.step(prefill=[10], duration_s=0.5)
+    short.request("a", emissions=[(0, 1)])
+    summary = summarise(short.build())
+    assert label not in render_report(summary), "one token in half a second is a rate of 2, but 1 in the second"
+    assert summary["max_output_tokens_per_s"] == 1.0

@@ -213,3 +213,16 @@ def test_partial_run_without_any_part(tmp_path: Path) -> None:
         (path / f"{table}.parquet").unlink()
     assert load(path).table("steps").num_rows == 0
     assert load(path).table("events", ["step"]).column_names == ["step"]
+
+
+def test_run_in_an_interpreter_says_what_it_is(tmp_path: Path) -> None:
+    builder = small_run(tmp_path, hardware={"gpu": "H200"})
+    what = "on 1 x H200, at most 4 sequences and 64 tokens a step, trace tiny"
+    assert repr(builder.build()) == f"Run({str(tmp_path)!r}; {what})"
+
+
+def test_time_between_tokens_is_pooled_over_finished_requests(tmp_path: Path) -> None:
+    run = small_run(tmp_path).build()
+    # Tokens of a at 1, 2, 4 s, of b at 2, 5, 6 s.
+    assert run.itl_s().mean() == (1 + 2 + 3 + 1) / 4
+    assert run.itl_s().percentile(100) == 3

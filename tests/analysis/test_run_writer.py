@@ -251,6 +251,5 @@ def test_trace_path_lies_in_the_directory(tmp_path: Path) -> None:
 
 def test_row_of_wrong_length_is_our_bug(tmp_path: Path) -> None:
     writer = RunWriter(tmp_path / "run", META)
-    writer.add_events([(0, "a", "chunk")])
     with pytest.raises(AssertionError, match="a row of events"):
-        writer.flush()
+        writer.add_events([(0, "a", "chunk")])

@@ -203,7 +203,7 @@ def test_run_in_which_all_failed(tmp_path: Path) -> None:
     summary = summarise(builder.build(), slo=Slo({"ttft": 1.0}), warmup_s=0.0)
     assert_is_plain_json(summary)
     assert (summary["completed"], summary["failed"]) == (0, 4)
-    assert summary["failed_by_reason"] == {"prompt of # tokens": 3, "unknown": 1}
+    assert summary["failed_by_reason"] == {"prompt of 500 to 520 tokens": 3, "unknown": 1}
     assert summary["slo_attainment"] == 0.0
     assert summary["request_goodput"] is None
     assert summary["verdict"]["status"] == "idle"

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from backends.cost_model import StepColumns, is_present, larger
+from backends.cost_model import FloatColumn, StepColumns, constant_column, is_present, larger, with_constants
 from backends.errors import RecordedStepsError
+from backends.simulated import RooflineModel, load_gpu_sheet, load_model_sheet
 from engine.step_shape import StepShape
 
 SHAPES = [StepShape(*range(first, first + 12)) for first in (0, 100, 10**9)]
@@ -64,3 +65,20 @@ def test_no_rows_give_empty_columns() -> None:
 def test_shapes_and_graph_sizes_must_pair_up() -> None:
     with pytest.raises(ValueError, match="argument 2 is shorter"):
         StepColumns.from_rows(SHAPES, [None])
+
+
+def test_columns_of_one_number_give_the_bits_of_full_columns() -> None:
+    """The roofline works with the number itself; a step's bits must not depend on it."""
+    num_steps = 5
+    rows = constant_column(8.0, num_steps)
+    contexts: FloatColumn = np.arange(1000.0, 1000.0 + 8.0 * num_steps, 8.0)
+    none, one = constant_column(0.0, num_steps), constant_column(1.0, num_steps)
+    steps = StepColumns(none, none, none, none, one, contexts, rows, contexts, rows, one, none, none, rows)
+    full: StepColumns[FloatColumn] = StepColumns(*(np.array(column, np.float64) for column in steps))
+    model = RooflineModel(load_model_sheet("Qwen3-0.6B"), load_gpu_sheet("H200"))
+
+    for mine, theirs in zip(model.step_times(steps), model.step_times(full), strict=True):
+        assert mine.tolist() == theirs.tolist()
+    assert with_constants(steps).graph_size == 8.0
+    assert with_constants(steps).decode_context is contexts
+    assert with_constants(full).graph_size is full.graph_size

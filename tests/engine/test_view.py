@@ -226,3 +226,12 @@ def test_a_second_schedule_while_a_step_is_under_way_is_refused() -> None:
 
     with pytest.raises(EngineError, match="Step 0 is under way"):
         driver.scheduler.schedule()
+
+
+def test_admission_without_room_is_refused_with_the_remedy() -> None:
+    driver = Driver(Scripted(_admit_all), limits(), num_blocks=1)
+    driver.add(request("a", 4))
+    driver.add(request("b", 3))
+
+    with pytest.raises(PolicyError, match=r"would need 1 new blocks, and 0 are free; ask view\.has_room first\.$"):
+        driver.step()

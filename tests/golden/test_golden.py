@@ -1,10 +1,13 @@
 """Every recorded decision is ours too, on a backend that checks what each row reads; and the cases notice a change."""
 
+import gzip
 from pathlib import Path
 
 import pytest
+import typer
 
 from engine import View
+from tests.golden.__main__ import main
 from tests.golden.case import Case, read_cases
 from tests.golden.compare import compare
 from tests.golden.replay import Execute, RecordedTokens, replay
@@ -82,3 +85,19 @@ def is_broken(case: Case) -> bool:
         return compare(case).outcome == "differs"
     except Exception:  # whatever a changed rule leads to
         return True
+
+
+def test_the_command_counts_ghosts_apart_and_fails_on_any_other_difference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as ended:
+        main([FOLDER / "ghosts.pack.jsonl.gz"])
+    assert ended.value.exit_code == 0
+    assert capsys.readouterr().out.endswith("0 identical, 0 differs, 2 expected to differ, 0 not compared\n")
+
+    other = tmp_path / "other.pack.jsonl.gz"
+    text = gzip.decompress((FOLDER / "ghosts.pack.jsonl.gz").read_bytes())
+    other.write_bytes(gzip.compress(text.replace(b"_ghost_", b"_other_")))
+    with pytest.raises(typer.Exit) as ended:
+        main([other])
+    assert ended.value.exit_code == 1

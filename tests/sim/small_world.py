@@ -8,10 +8,12 @@ from engine import BackendError, Batch, Limits, Policy, Scheduler, StepResult, V
 from sim.arrivals import Arrivals
 from sim.decision_digest import DecisionDigest
 from sim.interrupt import Interrupt
+from sim.one_by_one import OneByOne
 from sim.pace import VirtualPace
 from sim.prompt_maker import PromptMaker
 from sim.recorder import Recorder
 from sim.replica import Replica
+from sim.serving import Serving
 from sim.step_clock import PredictedClock
 from traces import TraceRequest
 
@@ -82,8 +84,8 @@ class Log:
         self.request_rows: list[RequestRow] = []
         self.digest = ""
 
-    def add_steps(self, rows: Sequence[StepRow]) -> None:
-        self.step_rows += rows
+    def add_step_columns(self, columns: Sequence[Sequence[Any]]) -> None:
+        self.step_rows += map(StepRow._make, zip(*columns, strict=True))
 
     def add_events(self, rows: Sequence[EventRow]) -> None:
         self.event_rows += rows
@@ -138,16 +140,10 @@ def serve(
     limits = Limits(block_size=BLOCK, max_num_batched_tokens=tokens, max_num_seqs=seqs, max_model_len=model_len)
     log, digest, pace, arrivals = Log(), DecisionDigest(), VirtualPace(), Arrivals(requests)
     recorder = Recorder(log, BLOCK, digest, lambda _, __: None)
-    replica = Replica(
-        pace,
-        arrivals,
-        PromptMaker(BLOCK, seed, {}),
-        Scheduler(limits, num_blocks, policy or VllmPolicy()),
-        backend or ScriptedBackend(),
-        PredictedClock(),
-        recorder,
-        interrupt or Interrupt(),
-    )
+    scheduler, clock = Scheduler(limits, num_blocks, policy or VllmPolicy()), PredictedClock()
+    serving = Serving(pace.environment, arrivals, scheduler, recorder, interrupt or Interrupt())
+    stepper = OneByOne(serving, backend or ScriptedBackend(), clock)
+    replica = Replica(serving, pace, PromptMaker(BLOCK, seed, {}), stepper, clock)
     pace.environment.run(pace.environment.process(replica.serve()))
     recorder.finish(arrivals.left())
     log.digest = digest.hexdigest()

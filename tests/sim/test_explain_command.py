@@ -1,14 +1,17 @@
 """`python -m sim explain`, in this process."""
 
+import json
+import re
+
 import pytest
 
 from tests.sim.command import command
 
 
 def _figures(out: str) -> list[tuple[float, float]]:
-    """Microseconds and % of each term, the whole step last; a term that is wrapped goes on without figures."""
-    rows = [[cell.strip() for cell in line.split("│")] for line in out.splitlines() if line.startswith("│")]
-    return [(float(cells[5]), float(cells[6])) for cells in rows if cells[5]]
+    """Milliseconds and % of each term, the whole step last."""
+    found = re.findall(r" ([\d,]+\.\d{4}) +(\d+\.\d)(?: |$)", out, re.MULTILINE)
+    return [(float(time_ms.replace(",", "")), float(percent)) for time_ms, percent in found]
 
 
 @pytest.mark.parametrize(
@@ -17,12 +20,12 @@ def _figures(out: str) -> list[tuple[float, float]]:
 )
 def test_terms_add_up_to_the_step(flags: list[str]) -> None:
     done = command("explain", *flags)
-    *terms, (total_us, total_percent) = _figures(done.out)
+    *terms, (total_ms, total_percent) = _figures(done.out)
     rounding = 0.05 * (len(terms) + 1)
 
     assert done.code == 0
     assert len(terms) > 5
-    assert sum(time_us for time_us, _ in terms) == pytest.approx(total_us, abs=rounding)
+    assert sum(time_ms for time_ms, _ in terms) == pytest.approx(total_ms, abs=rounding / 1000)
     assert sum(percent for _, percent in terms) == pytest.approx(total_percent, abs=rounding)
     assert total_percent == 100.0
 
@@ -47,8 +50,22 @@ def test_longer_context_takes_longer() -> None:
     assert long > short
 
 
-def test_piped_output_has_no_colour() -> None:
-    assert "\x1b" not in command("explain").out
+@pytest.mark.parametrize("width", ["40", "200"])
+def test_piped_output_is_plain_columns_and_whole_at_any_width(width: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    out = command("explain").out
+    assert out.isascii()
+    assert "\x1b" not in out
+    assert max(len(line) for line in out.splitlines()) < 90
+    heading = next(line for line in out.splitlines() if line.startswith("term"))
+    assert heading.split() == ["term", "count", "GFLOP", "MB", "ms", "%", "limited", "by"]
+
+
+def test_as_json() -> None:
+    step = json.loads(command("explain", "--decode-seqs", 64, "--json").out)
+    assert step["graph_size"] == 64
+    assert step["time_s"] == pytest.approx(sum(term["time_s"] for term in step["terms"]))
+    assert {"name", "count", "flops", "num_bytes", "time_s", "limited_by"} == set(step["terms"][0])
 
 
 @pytest.mark.parametrize(

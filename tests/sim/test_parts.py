@@ -1,12 +1,22 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import simpy
 
-from engine import SettingError, VllmPolicy
+from engine import Limits, Scheduler, SettingError, VllmPolicy
+from sim.arrivals import Arrivals
+from sim.decision_digest import DecisionDigest
 from sim.errors import SimError
+from sim.interrupt import Interrupt
+from sim.one_by_one import OneByOne
 from sim.pace import VirtualPace, WallPace
 from sim.parts import make_parts
+from sim.recorder import Recorder
 from sim.replay_settings import ReplaySettings
+from sim.serving import Serving
+from sim.stretches import Stretches
+from tests.sim.small_world import Log, ScriptedBackend
 
 POLICY = """
 from dataclasses import dataclass
@@ -36,6 +46,7 @@ def test_record_is_complete_with_what_follows_from_sheets_and_policy() -> None:
     settings = make_parts(ReplaySettings(num_blocks=10)).settings
 
     assert settings.max_model_len == 40960
+    assert settings.gpu == "H200"
     assert settings.policy_settings == {
         "scheduling_policy": "fcfs",
         "chunked_prefill": True,
@@ -84,3 +95,28 @@ def test_length_of_zero_is_an_error_and_not_the_models() -> None:
 def test_cost_that_is_no_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SimError, match="cost is 'fast'; give roofline, a file of `sim calibrate`"):
         make_parts(ReplaySettings(cost="fast"))
+
+
+def test_steps_are_taken_many_at_a_time_only_on_predicted_durations() -> None:
+    assert make_parts(ReplaySettings()).engine.foreseeing is not None
+    assert make_parts(ReplaySettings(pace="wall")).engine.foreseeing is None
+
+
+def test_a_backend_around_the_predicting_one_sees_every_step() -> None:
+    engine = make_parts(ReplaySettings()).engine
+    environment, interrupt = simpy.Environment(), Interrupt()
+    scheduler = Scheduler(Limits(block_size=16, max_num_seqs=1, max_model_len=10), 10, VllmPolicy())
+    recorder = Recorder(Log(), 16, DecisionDigest(), lambda _, __: None)
+    serving = Serving(environment, Arrivals([]), scheduler, recorder, interrupt)
+
+    assert isinstance(engine.stepper(serving), Stretches)
+    assert isinstance(replace(engine, backend=ScriptedBackend()).stepper(serving), OneByOne)
+
+
+def test_what_vllm_would_refuse_is_run_and_told() -> None:
+    few = ReplaySettings(num_blocks=10, max_num_batched_tokens=100)
+    assert make_parts(few).notices == (
+        "The token budget, 100, is below the sequence limit, 256: vLLM itself refuses to start so.",
+    )
+    assert make_parts(replace(few, policy="nano-vllm")).notices == ()
+    assert make_parts(replace(few, max_num_seqs=100)).notices == ()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import SettingError
+from engine import PolicyError, SettingError
 from sim.errors import SimError
 from sim.policy_fault import policy_faults
 
@@ -82,3 +82,18 @@ def test_interrupt_inside_the_policy_is_passed_on(policy: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt), policy_faults(f"{policy}:Mine"):
         _select(policy, None)
+
+
+def test_what_the_engine_refuses_a_policy_names_the_line_that_asked(policy: Path) -> None:
+    policy.write_text("def select(view):\n    view()\n")
+
+    def refuse() -> None:
+        raise PolicyError("Too many tokens.")
+
+    with (
+        pytest.raises(SimError, match=r"mine\.py line 2, in select: Too many tokens\.$"),
+        policy_faults(f"{policy}:Mine"),
+    ):
+        _select(policy, refuse)
+    with pytest.raises(PolicyError, match="Too many"), policy_faults("vllm"):
+        refuse()

@@ -126,7 +126,9 @@ def test_file_without_a_class_is_no_policy(policies: Path) -> None:
 
 
 def test_setting_that_the_policy_does_not_have_names_those_that_it_has(policies: Path) -> None:
-    with pytest.raises(SimError, match="Policy nano-vllm has no setting chunked_prefill, watermark; it has none"):
+    with pytest.raises(
+        SimError, match="Policy nano-vllm has no setting chunked_prefill, watermark; it has no settings at all"
+    ):
         load_policy("nano-vllm", {"watermark": 0.1, "chunked_prefill": True})
     with pytest.raises(SimError, match="has no setting watermark; it has limit, rules"):
         load_policy(f"{policies}:Mine", {"watermark": 0.1})

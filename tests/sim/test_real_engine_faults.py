@@ -173,3 +173,4 @@ def test_texts_of_a_trace_are_tokenised_and_a_real_model_keeps_to_the_wall(folde
         len(tokenizer.encode(text)) for text in texts
     ]
     assert any("2 prompt texts were tokenised" in note for note in done.notes)
+    assert any("Attention torch on cpu, block size 16, torch.float32" in note for note in done.notes)

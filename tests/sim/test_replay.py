@@ -92,8 +92,10 @@ def test_recorded_times_give_every_latency_to_the_bit(trace: Path, recorded: Pat
     assert done.code == 0, done.err
     first, again = load(recorded), load(tmp_path / "again")
     _assert_equal_tables(first, again)
-    apart = CLOCKS | {"cost_model"}
+    apart = CLOCKS | {"cost_model", "description"}
     assert _without(apart, again.summary) == _without(apart, first.summary)
+    assert again.summary is not None
+    assert again.summary["description"].startswith("Qwen3-8B (recorded step times), ")
 
 
 def test_recorded_times_do_not_depend_on_the_hardware_that_is_named(

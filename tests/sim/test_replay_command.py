@@ -71,6 +71,12 @@ def test_output_is_a_whole_run_directory(trace: Path, tmp_path: Path) -> None:
     assert run.table("requests").column("status").to_pylist() == ["finished"] * 3
 
 
+def test_what_is_kept_is_told(trace: Path, tmp_path: Path) -> None:
+    assert (
+        replay(trace, "-o", tmp_path / "run").notes[-1].startswith(f"The run is kept in {tmp_path / 'run'}: `python -m")
+    )
+
+
 def test_trace_as_run_is_kept(trace: Path, tmp_path: Path) -> None:
     replay(trace, "--output", tmp_path / "run", "--rate-scale", 2, "--limit", 2, "--trace-block-size", 16)
     kept = read_trace(tmp_path / "run" / "trace.jsonl.zst")
@@ -122,7 +128,7 @@ def test_empty_directory_may_be_the_output(trace: Path, tmp_path: Path) -> None:
         (["--format", "native"], "trace_format", "native"),
         (["--trace-block-size", "64"], "trace_block_size", 64),
         (["--start", "50ms"], "start_s", 0.05),
-        (["--end", "0.05"], "end_s", 0.05),
+        (["--end", "0.05s"], "end_s", 0.05),
         (["--limit", "1"], "limit", 1),
         (["--rate-scale", "4"], "rate_scale", 4.0),
         (["--oversize", "truncate"], "oversize", "truncate"),

@@ -54,7 +54,7 @@ def test_oversize_error_refuses_the_trace(trace: Path, tmp_path: Path) -> None:
 def test_oversize_truncate_serves_what_fits(trace: Path, tmp_path: Path) -> None:
     done = replay(trace, "--num-blocks", 2, "--oversize", "truncate", "--output", tmp_path / "run")
 
-    assert done.notes[-1] == "1 prompts of more than 32 tokens were cut."
+    assert "1 prompts of more than 32 tokens were cut." in done.notes
     requests = load(tmp_path / "run").table("requests")
     assert requests.column("input_tokens").to_pylist() == [20, 30, 30]
     assert requests.column("status").to_pylist() == ["finished"] * 3

@@ -77,7 +77,7 @@ def test_sessions_can_be_spread(sessions: Path) -> None:
         (["--time-unit", "ms"], "time unit is 'ms', but a trace of format weka has no use for it"),
         (["--tokenizer", "x"], "tokenizer is 'x', but a trace of format weka has no use for it; it is for sharegpt"),
         (["--request-rate", "0"], "the request rate is 0.0 a second, but it must be a number above 0"),
-        (["--max-delay", "1e9"], "the longest delay is 1000000000.0 s, but it must be from 0 to 4194304 s"),
+        (["--max-delay", "1e9s"], "the longest delay is 1000000000.0 s, but it must be from 0 to 4194304 s"),
         (["--format", "azure2023"], "trace format 'azure2023' is not known; known are auto, azure, bailian"),
     ],
 )

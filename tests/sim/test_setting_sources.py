@@ -43,7 +43,7 @@ def test_config_file_holds_settings_with_dashes_or_underscores(config: Path) -> 
 
 
 def test_config_file_takes_durations_and_flag_names(config: Path) -> None:
-    config.write_text('warmup = "2min"\nstart = 1.5\nend = "90s"\nformat = "native"\n')
+    config.write_text('warmup = "2min"\nstart_s = 1.5\nend = "90s"\nformat = "native"\n')
     settings = resolve({}, config, None)
 
     assert (settings.warmup_s, settings.start_s, settings.end_s) == (120.0, 1.5, 90.0)
@@ -75,11 +75,11 @@ def test_config_file_may_begin_with_a_byte_order_mark(config: Path) -> None:
         ("num_blocks = 3000000000", r"num_blocks is 3000000000; it must be at most 2147483647\."),
         ("warmup_s = -1.0", r"warmup_s is -1\.0; it must be at least 0\."),
         ("warmup_s = inf", r"warmup_s is inf; it must be finite\."),
-        ("warmup = true", r"warmup is True; it must be a number of seconds from 0, or a duration"),
-        ("warmup = [1]", r"warmup is \[1\]; it must be a number of seconds"),
-        ("warmup = 2020-01-01", r"warmup is datetime.*; it must be a number of seconds"),
-        ('start = "soon"', r"start is 'soon'; it must be a number of seconds"),
-        ("warmup = 1\nwarmup_s = 2.0", "gives warmup_s twice, the second time as warmup_s"),
+        ("warmup = true", r"warmup is True; it must be a number with a unit"),
+        ("warmup = [1]", r"warmup is \[1\]; it must be a number with a unit"),
+        ("warmup = 2020-01-01", r"warmup is datetime.*; it must be a number with a unit"),
+        ('start = "soon"', r"start is 'soon'; it must be a number with a unit"),
+        ('warmup = "1s"\nwarmup_s = 2.0', "gives warmup_s twice, the second time as warmup_s"),
         ("max-num-seqs = 1\nmax_num_seqs = 2", "gives max_num_seqs twice"),
         ("= 3", r"settings\.toml is not TOML"),
         ("seed = 1\nseed = 2", r"settings\.toml is not TOML"),
@@ -187,13 +187,13 @@ def test_like_what_is_no_run_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected_s"), [("60", 60.0), ("60s", 60.0), ("500ms", 0.5), ("2min", 120.0), ("0", 0.0), (1.5, 1.5)]
+    ("text", "expected_s"), [("60s", 60.0), ("500ms", 0.5), ("2min", 120.0), ("0s", 0.0), ("1.5 h", 5400.0)]
 )
-def test_seconds_takes_numbers_and_durations(text: str | float, expected_s: float) -> None:
+def test_seconds_takes_durations(text: str, expected_s: float) -> None:
     assert seconds(text, "warmup") == expected_s
 
 
-@pytest.mark.parametrize("text", ["", "soon", "nan", "inf", "-5", "-5s", "5 parsecs", None, True, [1], 10**400])
+@pytest.mark.parametrize("text", ["", "soon", "60", "nans", "1e999s", "-5s", "5 parsecs", None, True, [1], 60, 1.5])
 def test_seconds_refuses_what_is_no_time(text: object) -> None:
-    with pytest.raises(SimError, match=r"warmup is .*; it must be a number of seconds from 0, or a duration"):
+    with pytest.raises(SimError, match=r"warmup is .*; it must be a number with a unit"):
         seconds(text, "warmup")

@@ -20,4 +20,9 @@ def test_help_comes_without_the_rooms_behind_it() -> None:
 
     assert "sim.replay_command" in loaded
     assert not loaded & {"numpy", "pyarrow", "simpy", "pandas", "scipy", "torch", "msgspec", "xxhash"}
-    assert not loaded & {"engine", "backends", "traces", "analysis"}
+    assert not loaded & {"engine", "backends", "traces"}
+    assert {name for name in loaded if name.startswith("analysis")} == {
+        "analysis",
+        "analysis.__main__",
+        "analysis.errors",
+    }

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -113,3 +114,25 @@ def test_every_value_of_a_gpu_sheet_says_where_it_comes_from(file: Traversable) 
 @pytest.mark.parametrize("file", sorted((SHEETS / "models").iterdir(), key=str), ids=lambda file: file.name)
 def test_every_model_sheet_says_where_it_comes_from(file: Traversable) -> None:
     assert file.read_text("utf-8").startswith("# Source: config.json of huggingface.co/")
+
+
+@pytest.mark.parametrize(
+    ("load", "name", "meant"),
+    [
+        (load_gpu_sheet, "A100", "A100-80"),
+        (load_gpu_sheet, "RTX 4090 D", "RTX 4090"),
+        (load_gpu_sheet, "h20", "H200"),
+        (load_gpu_sheet, "L40", "L40S"),
+        (load_model_sheet, "meta-llama/Llama-3.1-8B-Instruct", "Llama-3.1-8B"),
+        (load_model_sheet, "Qwen/Qwen3-8B-FP8", "Qwen3-8B"),
+    ],
+)
+def test_unknown_name_near_a_known_one_is_hinted_at(load: Callable[[str], object], name: str, meant: str) -> None:
+    with pytest.raises(SheetError) as caught:
+        load(name)
+    assert f"{name!r} (did you mean {meant}?); known are " in str(caught.value)
+
+
+def test_another_gpu_with_a_like_name_is_not_hinted_at() -> None:
+    with pytest.raises(SheetError, match=r"^Unknown GPU 'V100'; known are A100-80, "):
+        load_gpu_sheet("V100")

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from backends.cost_model import CostModel, StepColumns, StepTimes, Value
+from backends.errors import SheetError
 from backends.replay_tokens import ReplayTokens
 from backends.simulated.gpu_sheet import load_gpu_sheet
 from backends.simulated.model_sheet import load_model_sheet
@@ -13,6 +14,8 @@ from backends.simulated.simulated_backend import SimulatedBackend
 from engine.backend import Backend
 from engine.batch import Batch
 from engine.errors import SettingError
+from sim.parts import make_parts
+from sim.replay_settings import ReplaySettings
 from tests.backends.batches import batch_of
 from tests.backends.step_shapes import Row
 
@@ -98,3 +101,21 @@ def test_times_are_plain_floats_and_those_of_the_columns() -> None:
 def test_settings_that_cannot_work(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingError, match=message):
         SimulatedBackend(LinearModel(), **{"num_blocks": 1, "graph_sizes": [], "vocab_size": 1, **changes})
+
+
+def test_of_names_makes_the_backend_that_a_replay_has() -> None:
+    own = SimulatedBackend.of("Qwen3-8B", "H100", tp=2, max_num_seqs=64, max_num_batched_tokens=2048)
+    parts = make_parts(ReplaySettings(gpu="H100", tp=2, max_num_seqs=64, max_num_batched_tokens=2048))
+    assert own.num_blocks == parts.engine.backend.num_blocks
+    for num_rows in (1, 60, 65):
+        batch = decode_batch(num_rows)
+        assert own.execute(batch) == parts.engine.backend.execute(batch)
+
+
+def test_of_unknown_names_and_limits() -> None:
+    with pytest.raises(SheetError, match="Unknown model 'gpt'"):
+        SimulatedBackend.of("gpt", "H200")
+    with pytest.raises(SettingError, match="max_num_seqs is 0"):
+        SimulatedBackend.of("Qwen3-8B", "H200", max_num_seqs=0)
+    with pytest.raises(SettingError, match="Unknown setting seqs; known: block_size"):
+        SimulatedBackend.of("Qwen3-8B", "H200", seqs=3)

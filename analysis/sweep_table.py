@@ -1,0 +1,120 @@
+"""A sweep as text."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.table import Table
+
+from analysis.load_curve import FOLLOWING_SHARE, LoadCurve, Row
+
+_FIGURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
+    ("req/s offered", "arrivals_per_s", "{:.2f}".format),
+    ("output tok/s", "output_throughput", "{:.0f}".format),
+    ("TTFT p50", "median_ttft_ms", "{:.1f}".format),
+    ("p99, ms", "p99_ttft_ms", "{:.1f}".format),
+    ("TPOT p50", "median_tpot_ms", "{:.2f}".format),
+    ("p99, ms", "p99_tpot_ms", "{:.2f}".format),
+)
+_SLO_FIGURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
+    ("goodput req/s", "request_goodput", "{:.2f}".format),
+    ("in SLO, %", "slo_attainment", lambda share: f"{100 * share:.1f}"),
+)
+
+
+def print_sweep(curves: Sequence[LoadCurve], file: TextIO) -> None:
+    """Prints a row a run, then for each configuration the knee and the highest rate within the SLO.
+
+    Args:
+        curves: by configuration.
+        file: where to; colour codes only if it is a terminal.
+    """
+    # Wide, as a table that is cut says less than one that wraps.
+    console = Console(file=file, highlight=False, markup=False, soft_wrap=True, width=1000)
+    console.print(_table(curves))
+    console.print()
+    for curve in curves:
+        console.print(f"{_name(curve)}: {_knee(curve)}{_slo(curve)}")
+    for sentence in _remarks(curves):
+        console.print(sentence)
+
+
+def _table(curves: Sequence[LoadCurve]) -> Table:
+    figures = (*_FIGURES, *(_SLO_FIGURES if _has_slo(curves) else ()))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in (*curves[0].configuration, "rate", *(title for title, _, _ in figures)):
+        table.add_column(name, justify="left" if name == "policy" else "right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for curve in curves:
+        for row in curve.rows:
+            values = (*curve.configuration.values(), f"{row['rate_scale']:.12g}")
+            cells = [_cell(row[key], write) for _, key, write in figures]
+            table.add_row(*(_text(value) for value in values), *cells, row["verdict"])
+    return table
+
+
+def _cell(value: float | None, write: Callable[[float], str]) -> str:
+    return "-" if value is None else write(value)
+
+
+def _text(value: Any) -> str:  # noqa: ANN401  # a setting is of any type
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _name(curve: LoadCurve) -> str:
+    policy, *others = curve.configuration.items()
+    return ", ".join([str(policy[1]), *(f"{name} {_text(value)}" for name, value in others)])
+
+
+def _knee(curve: LoadCurve) -> str:
+    knee = curve.knee
+    if knee is None:
+        return f"no knee, the lowest rate {_rate(curve.rows[0])} does not follow its load"
+    if knee is curve.rows[-1]:
+        return f"knee not reached, rate {_rate(knee)} still follows its load"
+    return f"knee at rate {_rate(knee)}, {knee['output_throughput']:.0f} output tok/s"
+
+
+def _slo(curve: LoadCurve) -> str:
+    if not _has_slo([curve]):
+        return "."
+    best, missed = curve.highest_in_slo, curve.lowest_outside_slo
+    if best is None:
+        return f"; misses the SLO from the lowest rate {_rate(curve.rows[0])} on."
+    if missed is None:
+        return f"; meets the SLO at every rate up to {_rate(best)}."
+    return f"; meets the SLO up to rate {_rate(best)}, misses it at {missed['rate_scale']:.12g}."
+
+
+def _rate(row: Row) -> str:
+    per_s = row["arrivals_per_s"]
+    return f"{row['rate_scale']:.12g}" + ("" if per_s is None else f" ({per_s:.3g} req/s)")
+
+
+def _outside_share(curve: LoadCurve) -> float:
+    return max(row["outside_share"] or 0.0 for row in curve.rows)
+
+
+def _has_slo(curves: Sequence[LoadCurve]) -> bool:
+    return any(row["slo_attainment"] is not None for curve in curves for row in curve.rows)
+
+
+def _remarks(curves: Sequence[LoadCurve]) -> Iterator[str]:
+    yield (
+        f"Knee: highest rate at which the engine keeps up and output throughput is at least {FOLLOWING_SHARE:.0%} of "
+        "the offered load."
+    )
+    if _has_slo(curves):
+        yield f"SLO met: at least {100 * curves[0].attainment:.4g}% of the requests that arrived meet every limit."
+    closed = max(row["closed_request_share"] or 0.0 for curve in curves for row in curve.rows)
+    outside = max(curves, key=_outside_share)
+    if _outside_share(outside) > 0:
+        yield (
+            f"Up to {100 * _outside_share(outside):.2g}% of the steps lie outside what the cost model was fitted to "
+            f"({_name(outside)})."
+        )
+    if closed > 0:
+        yield (
+            f"{closed:.0%} of the requests wait for the answer before them (closed loop): they come later to a slow "
+            "engine, so the knee comes late."
+        )

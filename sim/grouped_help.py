@@ -1,0 +1,66 @@
+"""A command whose help lists its many options under headings."""
+
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperCommand
+
+_REST = "Run and report"
+
+
+class ReplayHelp(TyperCommand):
+    """Help of `replay`. What is named nowhere here stands under the last heading."""
+
+    GROUPS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "What runs": ("backend", "cost", "model", "gpu", "tp"),
+        "Only with --backend gpu": ("device", "load_format", "dtype", "attention", "cuda_graphs", "free_run"),
+        "Limits": (
+            "max_num_seqs",
+            "max_num_batched_tokens",
+            "max_model_len",
+            "block_size",
+            "num_blocks",
+            "memory_utilization",
+        ),
+        "Policy": (
+            "policy",
+            "scheduling_policy",
+            "prefix_caching",
+            "chunked_prefill",
+            "long_prefill_token_threshold",
+            "watermark",
+            "reserve_full_prompt",
+            "vllm_version",
+        ),
+        "Trace": (
+            *("trace_format", "trace_block_size", "time_unit", "tokenizer", "start", "end", "limit", "oversize"),
+            *("rate_scale", "request_rate", "delay_rule", "api_time_scale", "max_delay"),
+        ),
+    }
+
+    # The formatter is click's, of which typer ships its own copy or uses the installed one, by version.
+    def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401
+        """Writes arguments, then options by group, each in the order of the command."""
+        sections: dict[str, list[tuple[str, str]]] = {"Argument": [], **{title: [] for title in self.GROUPS}, _REST: []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                sections[self._title(parameter)].append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def _title(self, parameter: Any) -> str:  # noqa: ANN401  # click's too
+        if parameter.param_type_name == "argument":
+            return "Argument"
+        return next((title for title, names in self.GROUPS.items() if parameter.name in names), _REST)
+
+
+class SweepHelp(ReplayHelp):
+    """Help of `sweep`: its own options, then those that it shares with `replay`."""
+
+    GROUPS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "Sweep": ("rates", "policies", "sets", "attainment", "refine", "jobs"),
+        **ReplayHelp.GROUPS,
+    }

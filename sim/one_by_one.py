@@ -1,0 +1,49 @@
+"""Steps that are executed one by one."""
+
+from engine import Backend, BackendError, Batch, Ended, StepResult
+from sim.serving import Serving
+from sim.step_clock import StepClock
+from sim.step_record import StepRecord
+from sim.stepper import Process
+
+
+class OneByOne:
+    """Works for every backend, policy and pace."""
+
+    def __init__(self, serving: Serving, backend: Backend, step_clock: StepClock) -> None:
+        """Put the parts together."""
+        self._env, self._arrivals, self._scheduler, self._recorder, self._interrupt = serving
+        self._backend = backend
+        self._step_clock = step_clock
+
+    def advance(self) -> Process:
+        """Take one step; see `Stepper.advance`."""
+        start_s = self._env.now
+        batch = self._scheduler.schedule()
+        num_used = self._scheduler.block_manager.num_used
+        result, error, ended = None, "", batch.ended
+        if len(batch):
+            result, error = self._execute(batch)
+            yield self._env.timeout(self._step_clock.lap(result) if result else 0.0)
+        self._interrupt.is_recording = True
+        if len(batch):
+            ended += self._update(batch, result, error)
+        counts = (self._scheduler.num_waiting, self._scheduler.num_running, num_used)
+        self._recorder.step(StepRecord(batch, result, ended, start_s, self._env.now, *counts))
+        for each in ended:
+            self._arrivals.release(each.request_id, self._env.now)
+        self._interrupt.is_recording = False
+
+    def _update(self, batch: Batch, result: StepResult | None, error: str) -> tuple[Ended, ...]:
+        if result is None:
+            return self._scheduler.fail(batch, error)
+        try:
+            return self._scheduler.update(batch, result)
+        except BackendError as wrong:  # the result does not belong to the batch
+            return self._scheduler.fail(batch, str(wrong))
+
+    def _execute(self, batch: Batch) -> tuple[StepResult | None, str]:
+        try:
+            return self._backend.execute(batch), ""
+        except BackendError as error:
+            return None, str(error)

@@ -1,0 +1,1 @@
+"""Replays over a grid of rates, policies and settings."""

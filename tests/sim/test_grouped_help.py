@@ -1,0 +1,34 @@
+import inspect
+from importlib import resources
+
+from backends.simulated import load_gpu_sheet, load_model_sheet
+from sim.grouped_help import ReplayHelp
+from sim.replay_command import GPUS, MODELS, replay
+from tests.sim.command import command
+
+
+def test_options_stand_under_headings() -> None:
+    text = command("replay", "--help").out
+    places = [text.index(f"\n{title}:\n") for title in ("Argument", *ReplayHelp.GROUPS, "Run and report")]
+    assert places == sorted(places)
+    limits = text[text.index("\nLimits:") : text.index("\nPolicy:")]
+    assert "--max-num-seqs" in limits
+    assert "--policy" not in limits
+    assert "--help" in text[places[-1] :]
+
+
+def test_each_name_in_a_group_is_a_parameter_and_each_option_is_shown_once() -> None:
+    names = [name for group in ReplayHelp.GROUPS.values() for name in group]
+    assert len(names) == len(set(names))
+    assert set(names) <= set(inspect.signature(replay).parameters)
+    text = command("replay", "--help").out
+    assert text.count("\n  -") == len(inspect.signature(replay).parameters)  # --help in place of the trace
+
+
+def test_models_and_gpus_are_those_that_have_a_sheet() -> None:
+    sheets = resources.files("backends.simulated") / "sheets"
+    gpus = [load_gpu_sheet(file.name.removesuffix(".toml")).name for file in (sheets / "gpus").iterdir()]
+    assert ", ".join(sorted(gpus)) == GPUS
+    models = {load_model_sheet(file.name.removesuffix(".toml")).name for file in (sheets / "models").iterdir()}
+    sizes = MODELS.removeprefix("Llama-3.1-8B (sim only), Qwen3-").split(", ")
+    assert models == {"Llama-3.1-8B", *(f"Qwen3-{size}" for size in sizes)}
