@@ -19,11 +19,6 @@ class RunningSet:
         self._prefilling: set[Sequence] = set()
         self._decode_columns: tuple[tuple[str, ...], tuple[int, ...], tuple[bool, ...]] | None = None
 
-    @property
-    def is_decoding(self) -> bool:
-        """Whether every sequence has exactly one token left to compute."""
-        return not self._prefilling
-
     def add(self, seq: Sequence) -> None:
         """Take a sequence at the end; its prompt counts as unfinished until `note_progress` says otherwise."""
         self._seqs.append(seq)

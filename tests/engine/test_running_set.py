@@ -38,30 +38,27 @@ def test_sequence_that_is_not_there_cannot_be_removed() -> None:
         running.remove(a)
 
 
-def test_set_is_decoding_when_each_sequence_has_one_token_left() -> None:
+def test_sequences_lead_up_to_one_that_has_more_than_one_token_left() -> None:
     running, (a, b) = RunningSet(), _sequences("a", "b")
-    assert running.is_decoding  # nobody prefills
     running.add(a)
     running.add(b)
     a.num_computed_tokens, b.num_computed_tokens = 3, 2
     running.note_progress()
-    assert not running.is_decoding
+    assert running.leading_decodes(9) == [a]
 
     b.num_computed_tokens = 3
     running.note_progress()
 
-    assert running.is_decoding
+    assert running.leading_decodes(9) == [a, b]
 
 
-def test_set_is_decoding_again_when_the_last_prefill_has_gone() -> None:
-    running, _ = _decoding("a")
+def test_all_lead_again_when_the_last_prefill_has_gone() -> None:
+    running, (a,) = _decoding("a")
     (late,) = _sequences("late")
     running.add(late)
-    assert not running.is_decoding
-
     running.remove(late)
 
-    assert running.is_decoding
+    assert running.leading_decodes(9) == [a]
 
 
 def test_decode_columns_follow_the_set() -> None:
