@@ -8,6 +8,8 @@ from sim.output_log import NoLog, OutputLog
 
 
 class _Letters:
+    """A token a letter; the log decodes whole outputs and asks for nothing else."""
+
     end_token_ids: frozenset[int] = frozenset()
 
     def encode(self, text: str) -> list[int]:

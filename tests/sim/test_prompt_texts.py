@@ -7,7 +7,7 @@ from traces import Trace, TraceRequest
 
 
 class _Words:
-    """A token a word: its length."""
+    """A token a word: its length. Prompts are encoded; nothing else is asked for."""
 
     end_token_ids: frozenset[int] = frozenset()
 
