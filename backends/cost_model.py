@@ -18,6 +18,10 @@ FloatColumn = NDArray[np.float64]
 Value = TypeVar("Value", float, FloatColumn)
 
 
+Sizes = tuple[float, float, float, float, float]
+"""Prefill tokens, prefill rows, decode rows, sampled rows and graph size of one step: what models keep times by."""
+
+
 def larger(first: Value, second: Value | float) -> Value:
     """The larger of two numbers, or of two columns row by row."""
     if isinstance(first, float):
@@ -66,6 +70,18 @@ class StepColumns(NamedTuple, Generic[Value]):
     def one_row(shape: StepShape, graph_size: int | None) -> "StepColumns[float]":
         """One step; `graph_size` is None if it runs eager."""
         return StepColumns(*map(float, (*shape, graph_size or 0)))
+
+    @staticmethod
+    def of_sizes(sizes: Sizes) -> "StepColumns[float]":
+        """One step of which only the sizes are known; all else is 0."""
+        tokens, prefills, decodes, sampled, graph_size = sizes
+        return StepColumns(*[0.0] * len(StepColumns._fields))._replace(
+            num_prefill_tokens=tokens,
+            num_prefill_seqs=prefills,
+            num_decode_seqs=decodes,
+            num_sampled=sampled,
+            graph_size=graph_size,
+        )
 
     @staticmethod
     def from_rows(shapes: Sequence[StepShape], graph_sizes: Sequence[int | None]) -> "StepColumns[FloatColumn]":

@@ -5,7 +5,7 @@ from typing import Generic, NamedTuple
 
 import numpy as np
 
-from backends.cost_model import StepColumns, StepTimes, Value, is_absent, is_present, larger
+from backends.cost_model import Sizes, StepColumns, StepTimes, Value, is_absent, is_present, larger
 from backends.simulated.curve import Band, Bands, Curves
 from backends.simulated.fitted_times import DecodeAttentionTimes, DecodeTimes, FittedTimes, ProductTimes, PromptTimes
 from backends.simulated.least_time import LeastTime
@@ -117,29 +117,13 @@ class FittedModel:
         prompt_band = self._prompts.attention.bands.of(steps.max_context)
         if not isinstance(steps.graph_size, float):
             return self._count_rates(steps, decode_band, prompt_band)
-        return self._rates_of_one(
-            steps.num_prefill_tokens, steps.num_prefill_seqs, steps.num_decode_seqs, steps.num_sampled,
-            steps.graph_size, decode_band, prompt_band,
+        sizes = (
+            steps.num_prefill_tokens, steps.num_prefill_seqs, steps.num_decode_seqs, steps.num_sampled, steps.graph_size
         )  # fmt: skip
+        return self._rates_of_one(sizes, decode_band, prompt_band)
 
-    def _count_rates_of_one(
-        self,
-        num_prefill_tokens: float,
-        num_prefill_seqs: float,
-        num_decode_seqs: float,
-        num_sampled: float,
-        graph_size: float,
-        decode_band: int,
-        prompt_band: int,
-    ) -> _Rates[float]:
-        steps = StepColumns(*[0.0] * len(StepColumns._fields))._replace(
-            num_prefill_tokens=num_prefill_tokens,
-            num_prefill_seqs=num_prefill_seqs,
-            num_decode_seqs=num_decode_seqs,
-            num_sampled=num_sampled,
-            graph_size=graph_size,
-        )
-        return self._count_rates(steps, decode_band, prompt_band)
+    def _count_rates_of_one(self, sizes: Sizes, decode_band: int, prompt_band: int) -> _Rates[float]:
+        return self._count_rates(StepColumns.of_sizes(sizes), decode_band, prompt_band)
 
     def _count_rates(self, steps: StepColumns[Value], decode_band: Band, prompt_band: Band) -> _Rates[Value]:
         has_prompts = is_present(steps.num_prefill_seqs)

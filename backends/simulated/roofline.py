@@ -5,7 +5,7 @@ from functools import lru_cache, reduce
 from operator import add
 from typing import Generic, NamedTuple
 
-from backends.cost_model import StepColumns, StepTimes, Value, is_absent, is_present, larger, with_constants
+from backends.cost_model import Sizes, StepColumns, StepTimes, Value, is_absent, is_present, larger, with_constants
 from backends.simulated.device_work import OPERATIONS, DeviceWork, Launches
 from backends.simulated.gpu_sheet import GpuSheet
 from backends.simulated.model_shard import ModelShard
@@ -140,31 +140,15 @@ class RooflineModel:
 
     def _steady_times(self, steps: StepColumns[Value]) -> _SteadyTimes[Value]:
         if isinstance(steps.graph_size, float):
-            return self._steady_times_of_one(
-                steps.num_prefill_tokens,
-                steps.num_prefill_seqs,
-                steps.num_decode_seqs,
-                steps.num_sampled,
+            sizes = (
+                steps.num_prefill_tokens, steps.num_prefill_seqs, steps.num_decode_seqs, steps.num_sampled,
                 steps.graph_size,
-            )
+            )  # fmt: skip
+            return self._steady_times_of_one(sizes)
         return self._count_steady_times(steps)
 
-    def _count_steady_times_of_one(
-        self,
-        num_prefill_tokens: float,
-        num_prefill_seqs: float,
-        num_decode_seqs: float,
-        num_sampled: float,
-        graph_size: float,
-    ) -> _SteadyTimes[float]:
-        steps = StepColumns(*[0.0] * len(StepColumns._fields))._replace(
-            num_prefill_tokens=num_prefill_tokens,
-            num_prefill_seqs=num_prefill_seqs,
-            num_decode_seqs=num_decode_seqs,
-            num_sampled=num_sampled,
-            graph_size=graph_size,
-        )
-        return self._count_steady_times(steps)
+    def _count_steady_times_of_one(self, sizes: Sizes) -> _SteadyTimes[float]:
+        return self._count_steady_times(StepColumns.of_sizes(sizes))
 
     def _count_steady_times(self, steps: StepColumns[Value]) -> _SteadyTimes[Value]:
         launches, times = self._work.launches(steps), self._operation_times(steps)
