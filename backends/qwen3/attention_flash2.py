@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import torch
 
+from backends.qwen3.context_splits import context_splits
 from backends.qwen3.forward_inputs import ForwardInputs
 
 
@@ -31,9 +32,16 @@ class Flash2Kernels:
         block_tables: torch.Tensor,
         context_lens: torch.Tensor,
     ) -> torch.Tensor:
-        """Rows of one token each; the kernel splits long contexts over the GPU by the width of the block tables."""
+        """Rows of one token each; long contexts are split by the width of the block tables, see `context_splits`."""
+        _, block_size, num_kv_heads, _ = keys.shape
         out = self._with_kvcache(
-            query.unsqueeze(1), keys, values, cache_seqlens=context_lens, block_table=block_tables, causal=True
+            query.unsqueeze(1),
+            keys,
+            values,
+            cache_seqlens=context_lens,
+            block_table=block_tables,
+            causal=True,
+            num_splits=context_splits(len(query), num_kv_heads, block_tables.shape[1] * block_size),
         )
         return out.squeeze(1)
 

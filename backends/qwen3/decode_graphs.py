@@ -22,7 +22,7 @@ class DecodeGraphs:
         forward: the model up to the final hidden states [rows, hidden_size].
         buffers: inputs at fixed addresses.
         hidden: [largest size, hidden_size]; receives the result of every graph.
-        sizes: sizes to capture, each for all widths that the buffers have for it.
+        sizes: sizes to capture, each for all widths of the buffers.
         capture: how to capture.
     """
 
@@ -37,7 +37,7 @@ class DecodeGraphs:
         self._forward = forward
         self._buffers = buffers
         self._hidden = hidden
-        keys = {(size, width) for size in sizes for width in buffers.widths.captured(size)}
+        keys = {(size, width) for size in sizes for width in buffers.widths.all}
         self._replays = {key: capture(self._run_of(*key)) for key in sorted(keys, reverse=True)}
 
     def prepare(self, command: StepCommand, size: int, sampling: SamplingRows | None) -> PreparedStep | None:
@@ -50,7 +50,7 @@ class DecodeGraphs:
         if num_blocks > widths.full:
             return None
         self._buffers.fill(command, size, sampling)
-        key, num_rows = (size, widths.narrowest(size, num_blocks)), command.num_rows
+        key, num_rows = (size, widths.narrowest(num_blocks)), command.num_rows
 
         def launch() -> torch.Tensor:
             self._replays[key]()  # looked up here: nothing but the dict may hold on to a graph, see `close`

@@ -52,7 +52,7 @@ def capture_graphs(
             max_tokens=max_tokens,
             max_decodes=table.max_decodes,
             max_rows=settings.max_num_seqs,
-            width=widths.full,
+            widths=widths,
             device=device,
         )
         mixed = MixedGraphs(forward, mixed_buffers, hidden(max_tokens), table.mixed_sizes, capture)
@@ -63,4 +63,4 @@ def capture_graphs(
 
 def num_graphs(table: GraphTable, widths: TableWidths) -> int:
     """How many graphs `capture_graphs` captures."""
-    return sum(len(widths.captured(size)) for size in table.sizes) + len(table.mixed_sizes)
+    return (len(table.sizes) + len(table.mixed_sizes)) * len(widths.all)

@@ -60,7 +60,7 @@ class InputBuffers:
     def _lay_out(self, layout: StepLayout) -> dict[str, Field]:
         width = layout.decode_width
         if self._widths is not None:
-            width = self._widths.eager(layout.num_decodes, width)
+            width = self._widths.eager(width)
         specs = _specs(layout, width)
         needed = sum(spec.num_bytes for spec in specs)
         if needed > self._buffer.num_bytes:

@@ -14,6 +14,7 @@ from backends.qwen3.sampling_rows import SamplingRows
 from backends.qwen3.sequence_rows import SequenceRows
 from backends.qwen3.step_command import StepCommand
 from backends.qwen3.step_layout import StepLayout
+from backends.qwen3.table_widths import TableWidths
 
 
 class MixedBuffers:
@@ -26,8 +27,11 @@ class MixedBuffers:
         max_tokens: largest captured size.
         max_decodes: most decode rows of a captured step.
         max_rows: most rows of a step.
-        width: blocks in a row of the captured block tables; a longer sequence must run eager.
+        widths: of the decode rows' block tables; those of chunks have the full width. A longer sequence must run eager.
         device: where the graphs run.
+
+    Attributes:
+        widths: as given.
     """
 
     def __init__(
@@ -37,10 +41,11 @@ class MixedBuffers:
         max_tokens: int,
         max_decodes: int,
         max_rows: int,
-        width: int,
+        widths: TableWidths,
         device: torch.device,
     ) -> None:
-        self.width = width
+        self.widths = widths
+        width = widths.full
         self._rows = rows
         self._max_decodes = max_decodes
         num_tables = max_decodes + MAX_CHUNKS
@@ -85,8 +90,11 @@ class MixedBuffers:
         self._send(layout)
         return sampled
 
-    def forward_inputs(self, size: int) -> ForwardInputs:
-        """What the model reads in a step of `size` tokens, padding included; the same memory at each call."""
+    def forward_inputs(self, size: int, width: int) -> ForwardInputs:
+        """What the model reads in a step of `size` tokens, padding included; decode rows have at most `width` blocks.
+
+        The same memory at each call; narrow tables are the left part of wide ones.
+        """
         device: dict[str, torch.Tensor] = {name: field.device for name, field in self._fields.items()}
         num_decodes = min(size, self._max_decodes)
         return ForwardInputs(
@@ -94,14 +102,14 @@ class MixedBuffers:
             positions=device["positions"][:size],
             slots=device["slots"][:size],
             num_decodes=num_decodes,
-            decode_block_tables=self._decode_tables[:num_decodes],
+            decode_block_tables=self._decode_tables[:num_decodes, :width],
             decode_context_lens=device["decode_context_lens"][:num_decodes],
             chunk_query_starts=device["chunk_query_starts"],
             chunk_key_starts=device["chunk_key_starts"],
             chunk_context_lens=device["chunk_context_lens"],
             chunk_block_tables=self._chunk_tables,
             max_query=size,
-            max_context=self.width * self._rows.block_size,
+            max_context=self.widths.full * self._rows.block_size,
             is_split_on_device=True,
         )
 

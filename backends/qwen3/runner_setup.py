@@ -41,7 +41,7 @@ def build_runner(settings: BackendSettings, ranks: Ranks, check: Callable[[], No
         model = _model(settings, ranks)
     choice = _choice(settings, ranks.device)
     attention = choice.attention
-    table, widths = _table(settings, attention), _widths(settings, ranks, attention)
+    table, widths = _table(settings, attention), _widths(settings, attention)
     kv_cache = _kv_cache(settings, ranks, platform, model, attention, num_graphs(table, widths))
     rows = SequenceRows(settings.max_num_seqs, settings.max_model_len, settings.block_size)
     runner = Runner(
@@ -83,13 +83,8 @@ def _table(settings: BackendSettings, attention: PagedAttention) -> GraphTable:
     return GraphTable(settings.graph_sizes, settings.mixed_graph_sizes if attention.can_capture_chunks else ())
 
 
-def _widths(settings: BackendSettings, ranks: Ranks, attention: PagedAttention) -> TableWidths:
-    return TableWidths(
-        settings.blocks_per_sequence,
-        settings.block_size,
-        num_kv_heads=settings.config.num_kv_heads_on(ranks.group.size),
-        is_split=attention.is_split_by_width,
-    )
+def _widths(settings: BackendSettings, attention: PagedAttention) -> TableWidths:
+    return TableWidths(settings.blocks_per_sequence, settings.block_size, is_split=attention.is_split_by_width)
 
 
 def _kv_cache(

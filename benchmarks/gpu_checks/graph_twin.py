@@ -62,7 +62,7 @@ class GraphTwin:
             tensor.normal_(std=2)  # so that attention picks few tokens, and a wrong block shows
             tensor[self._stepper.steps.free_blocks[1:]] = torch.nan
         self.full_width = rows.block_tables.shape[1]
-        self._widths = _widths(setup, kind, attention, config.num_key_value_heads, self.full_width)
+        self._widths = _widths(setup, kind, attention, self.full_width)
         self._inputs: list[ForwardInputs] = []
 
         def forward(inputs: ForwardInputs) -> torch.Tensor:
@@ -87,9 +87,9 @@ class GraphTwin:
     def on_the_same_inputs(self, rows: Sequence[Row], size: int) -> torch.Tensor:
         """What the graph of the last step computed, launched kernel by kernel on the very same padded inputs."""
         eager = self.eager_inputs(rows)
-        width = self._widths.narrowest(size, eager.decode_block_tables.shape[1]) if not eager.num_chunks else None
-        hidden = self._forward(self._captured_inputs[size, width])
-        picked = hidden[: len(rows)] if width else hidden[eager.logits_rows]
+        width, has_chunks = self._widths.narrowest(eager.decode_block_tables.shape[1]), eager.num_chunks > 0
+        hidden = self._forward(self._captured_inputs[size, width, has_chunks])
+        picked = hidden[eager.logits_rows] if has_chunks else hidden[: len(rows)]
         return picked.clone()
 
     def eager(self, inputs: ForwardInputs) -> torch.Tensor:
@@ -118,20 +118,20 @@ class GraphTwin:
         return replace(self._stepper.steps.command(rows), samples=np.ones(len(rows), dtype=np.bool_))
 
 
-def _widths(setup: Setup, kind: AttentionKind, attention: Attention, num_kv_heads: int, full: int) -> TableWidths:
+def _widths(setup: Setup, kind: AttentionKind, attention: Attention, full: int) -> TableWidths:
     """As the backend has them; on a CPU several as well, though nothing is split there, and narrow: contexts are short.
 
     None of the narrow ones is the width of a sequence, so eager and captured tables are padded.
     """
     if not setup.is_cuda:
-        return TableWidths(full, kind.block_size, num_kv_heads=num_kv_heads, is_split=True, limits=(24, 70))
+        return TableWidths(full, kind.block_size, is_split=True, limits=(24, 70))
     is_split = getattr(attention, "is_split_by_width", False)
-    return TableWidths(full, kind.block_size, num_kv_heads=num_kv_heads, is_split=is_split)
+    return TableWidths(full, kind.block_size, is_split=is_split)
 
 
-def _key(inputs: ForwardInputs) -> tuple[int, int | None]:
-    """Size of a captured step, and the width of its tables if it has no chunks."""
-    return inputs.num_tokens, None if inputs.is_split_on_device else inputs.decode_block_tables.shape[1]
+def _key(inputs: ForwardInputs) -> tuple[int, int, bool]:
+    """Size of a captured step, width of the tables of its decode rows, and whether it has chunks."""
+    return inputs.num_tokens, inputs.decode_block_tables.shape[1], inputs.is_split_on_device
 
 
 def _float_copy(cache: KVCache, head_dim: int) -> KVCache:

@@ -9,6 +9,7 @@ from backends.qwen3.attention import PagedAttention
 from backends.qwen3.attention_flash2 import Flash2Kernels
 from backends.qwen3.attention_flash4 import Flash4Kernels
 from backends.qwen3.attention_torch import TorchKernels
+from backends.qwen3.context_splits import context_splits
 from tests.qwen3.tiny_model import PADDING, Row, make_inputs
 
 NUM_HEADS, NUM_KV_HEADS, SIZE = 6, 2, 8
@@ -37,7 +38,8 @@ def by_definition(query, keys, values, table, context):
 
 
 def flash2():
-    def with_kvcache(q, k, v, *, cache_seqlens, block_table, causal):
+    def with_kvcache(q, k, v, *, cache_seqlens, block_table, causal, num_splits):
+        assert num_splits == context_splits(len(q), k.shape[2], block_table.shape[1] * k.shape[1])
         assert k.shape[1] % 256 == 0
         assert q.shape[1] == 1
         assert causal

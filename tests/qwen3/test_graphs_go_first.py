@@ -10,6 +10,7 @@ from backends.qwen3 import qwen3_backend
 from backends.qwen3.decode_buffers import DecodeBuffers
 from backends.qwen3.decode_graphs import DecodeGraphs
 from backends.qwen3.errors import ModelError
+from backends.qwen3.mixed_buffers import MixedBuffers
 from backends.qwen3.mixed_graphs import MixedGraphs
 from backends.qwen3.qwen3_backend import Qwen3Backend
 from backends.qwen3.step_graphs import StepGraphs
@@ -51,13 +52,13 @@ def capture_one(backend, watched, kind):
     graph = Graph()
     watched.append(weakref.ref(graph))
     rows = backend._runner._rows
-    buffers = DecodeBuffers(
-        rows, max_rows=1, widths=TableWidths(4, 16, num_kv_heads=2, is_split=False), device=torch.device("cpu")
-    )
+    widths, device = TableWidths(4, 16, is_split=False), torch.device("cpu")
+    buffers = DecodeBuffers(rows, max_rows=1, widths=widths, device=device)
     decode = DecodeGraphs(forward=None, buffers=buffers, hidden=torch.zeros(1, 40), sizes=(), capture=None)
-    mixed = MixedGraphs(forward=None, buffers=None, hidden=None, sizes=(), capture=None)
+    mixed_buffers = MixedBuffers(rows, max_tokens=16, max_decodes=1, max_rows=1, widths=widths, device=device)
+    mixed = MixedGraphs(forward=None, buffers=mixed_buffers, hidden=None, sizes=(), capture=None)
     decode._replays[1, 4] = graph if kind == "decode" else Graph()
-    mixed._replays[16] = graph if kind == "mixed" else Graph()
+    mixed._replays[16, 4] = graph if kind == "mixed" else Graph()
     backend._runner._graphs = StepGraphs(GraphTable((1,), (16,)), rows, decode, mixed)
 
 

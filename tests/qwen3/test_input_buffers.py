@@ -44,7 +44,7 @@ def steps(draw, only_decodes=False):
 
 
 def full_width(full, block_size):
-    return TableWidths(full, block_size, num_kv_heads=1, is_split=False)
+    return TableWidths(full, block_size, is_split=False)
 
 
 def seat_all(block_size, sequences):
@@ -185,9 +185,9 @@ def test_a_step_that_does_not_fit_a_graph_is_our_fault(rows, size):
 
 
 def mixed_buffers(seated, block_size):
-    width = -(-MAX_LEN // block_size)
+    widths = TableWidths(-(-MAX_LEN // block_size), block_size, is_split=True, limits=(MAX_LEN // 3, MAX_LEN // 2))
     return MixedBuffers(
-        seated, max_tokens=NUM_SEATS * MAX_LEN + 5, max_decodes=NUM_SEATS, max_rows=NUM_SEATS, width=width, device=CPU
+        seated, max_tokens=NUM_SEATS * MAX_LEN + 5, max_decodes=NUM_SEATS, max_rows=NUM_SEATS, widths=widths, device=CPU
     )
 
 
@@ -208,7 +208,9 @@ def test_captured_inputs_of_steps_with_chunks_equal_a_slow_construction_with_pad
     layout, expected = StepLayout(step_command, seated), slow_inputs(*step)
     size = layout.num_tokens + num_padding
     sampled = buffers.fill(step_command, layout, size, sampling)
-    inputs, num = buffers.forward_inputs(size), layout.num_tokens
+    width = buffers.widths.narrowest(layout.decode_width)
+    inputs, num = buffers.forward_inputs(size, width), layout.num_tokens
+    assert inputs.decode_block_tables.shape[1] == width
     for name in ("token_ids", "positions", "slots"):
         values = getattr(inputs, name).tolist()
         assert values[:num] == getattr(expected, name).tolist(), name
@@ -246,7 +248,7 @@ def test_a_step_with_more_tokens_than_its_graph_is_our_fault():
 def test_eager_steps_get_tables_as_wide_as_captured_ones():
     rows = SequenceRows(1, 20_000, 256)
     rows.admit(0, np.zeros(9000, dtype=np.int32), np.arange(1, 37, dtype=np.int32))
-    widths = TableWidths(79, 256, num_kv_heads=8, is_split=True)
+    widths = TableWidths(79, 256, is_split=True)
     buffers = InputBuffers(rows, device=CPU, num_tokens=8, widths=widths)
     tables = buffers.build(command([(0, 8192, 1, False)]), None)[0].decode_block_tables
     assert tables.tolist() == [[*range(1, 37), *[0] * 28]]

@@ -46,7 +46,7 @@ def played_graphs(runner, **changes):
 
     made = settings(**changes)
     table = GraphTable(made.graph_sizes, made.mixed_graph_sizes)
-    widths = TableWidths(made.blocks_per_sequence, made.block_size, num_kv_heads=2, is_split=True)
+    widths = TableWidths(made.blocks_per_sequence, made.block_size, is_split=True)
     attention = PagedAttention(StrayKernels())
 
     def forward(inputs):
