@@ -1,8 +1,9 @@
 """The seam between deciding and computing."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from engine.batch import Batch
+from engine.limits import Limits
 from engine.step_result import StepResult
 
 
@@ -27,4 +28,14 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Give back processes and memory; idempotent."""
+        ...
+
+
+@runtime_checkable
+class LimitedBackend(Protocol):
+    """A backend whose memory is laid out for certain limits; a larger step, or blocks of another size, would be wrong."""
+
+    @property
+    def limits(self) -> Limits:
+        """Size of a block, and the most of everything else."""
         ...

@@ -9,10 +9,10 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from engine.backend import Backend
+from engine.backend_limits import limits_for
 from engine.batch import Batch
 from engine.ended import Ended
 from engine.errors import BackendError, RequestError
-from engine.limits import Limits
 from engine.mailbox import Mailbox
 from engine.policies.vllm import VllmPolicy
 from engine.policy import Policy
@@ -48,15 +48,15 @@ class LLM:
             backend: computes the batches.
             tokenizer: needed for prompts and outputs as text, and to end at the model's end tokens.
             policy: how to schedule; `VllmPolicy()` by default.
-            **limits: the fields of `Limits`; `block_size` must be the backend's.
+            **limits: the fields of `Limits`; a backend that has limits of its own gives the defaults, and the most.
 
         Raises:
-            SettingError: a limit is unknown or out of range.
+            SettingError: a limit is unknown, out of range, or more than the backend was made for.
         """
         self._backend = backend
         self._tokenizer = tokenizer
         end_ids = tokenizer.end_token_ids if tokenizer else frozenset()
-        self._scheduler = Scheduler(Limits.of(limits), backend.num_blocks, policy or VllmPolicy(), end_ids)
+        self._scheduler = Scheduler(limits_for(backend, limits), backend.num_blocks, policy or VllmPolicy(), end_ids)
         self._num_requests = 0
         self._mail: dict[str, Mailbox] = {}
 

@@ -26,6 +26,7 @@ from backends.qwen3.worker_group import WorkerGroup, open_group
 from backends.replay_tokens import ReplayTokens
 from engine.batch import Batch
 from engine.errors import BackendError
+from engine.limits import Limits
 from engine.step_result import StepResult
 
 _BAD_LOGITS = (
@@ -122,6 +123,12 @@ class Qwen3Backend:
     def num_blocks(self) -> int:
         """Blocks of the KV cache."""
         return self._num_blocks
+
+    @property
+    def limits(self) -> Limits:
+        """What the memory is laid out for."""
+        settings = self.settings
+        return Limits(**{name: getattr(settings, name) for name in Limits.__slots__})
 
     @property
     def graph_sizes(self) -> tuple[int, ...]:

@@ -97,17 +97,9 @@ def open_folder(setup: Setup, folder: Path, kind: AttentionKind, **options: obje
         raise
 
 
-def engine_on(backend: Qwen3Backend, policy: Policy | None = None, budget: int = 4096) -> LLM:
-    """An engine with the backend's limits."""
-    settings = backend.settings
-    return LLM(
-        backend,
-        policy=policy,
-        block_size=settings.block_size,
-        max_num_seqs=settings.max_num_seqs,
-        max_num_batched_tokens=budget,
-        max_model_len=settings.max_model_len,
-    )
+def engine_on(backend: Qwen3Backend, policy: Policy | None = None, budget: int | None = None) -> LLM:
+    """An engine with the backend's limits, or with a smaller token budget."""
+    return LLM(backend, policy=policy, **{} if budget is None else {"max_num_batched_tokens": budget})
 
 
 def _greedy(setup: Setup, kind: AttentionKind, run: _Run, judge: Callable[[], GreedyJudge]) -> Verdict:
