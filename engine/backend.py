@@ -33,7 +33,7 @@ class Backend(Protocol):
 
 @runtime_checkable
 class LimitedBackend(Protocol):
-    """A backend whose memory is laid out for certain limits; a larger step, or blocks of another size, would be wrong."""
+    """A backend whose memory is laid out for certain limits: other blocks, or larger steps, would be wrong."""
 
     @property
     def limits(self) -> Limits:

@@ -97,6 +97,7 @@ class BlockManager:
             else:
                 self._num_sharers[block_id] = self._num_sharers.get(block_id, 0) + 1
         seq.block_table = [*hits, *self._take(max(0, self.blocks_for(num_tokens) - len(hits)))]
+        seq.num_outputs_before = len(seq.output_ids)
         seq.num_registered = len(hits)
         seq.num_computed_tokens = len(hits) * self.block_size
         self._set_quiet(seq)

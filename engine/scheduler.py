@@ -245,7 +245,7 @@ class Scheduler:
         queue = list(failed)
         for seq in queue:
             fresh = draft.registered.get(seq, [])
-            self.block_manager.unregister(fresh)
+            self.block_manager.unregister(fresh if seq.is_proven else [*fresh, *seq.block_table])
             hit_by = [other for other in draft.holders_of(fresh) if other not in failed]
             failed |= dict.fromkeys(hit_by, f"It shares blocks with {seq.request_id!r}, which failed: {failed[seq]}")
             queue += hit_by

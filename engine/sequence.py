@@ -18,6 +18,7 @@ class Sequence:
         output_ids: tokens generated so far.
         num_computed_tokens: leading tokens whose KV is in the cache, or will be when the running step ends.
         block_table: block ids in order.
+        num_outputs_before: outputs that it had when it got these blocks.
         keys: keys of its leading full blocks, as far as they were needed.
         num_registered: leading blocks whose key is known to the block manager.
         quiet_until: a decode step that starts with fewer computed tokens needs nothing of the block manager.
@@ -35,6 +36,7 @@ class Sequence:
         "is_running",
         "keys",
         "num_computed_tokens",
+        "num_outputs_before",
         "num_preemptions",
         "num_prompt_tokens",
         "num_registered",
@@ -57,6 +59,7 @@ class Sequence:
         self.output_ids: list[int] = []
         self.num_computed_tokens = 0
         self.block_table: list[int] = []
+        self.num_outputs_before = 0
         self.keys: list[int] = []
         self.num_registered = 0
         self.quiet_until = 0
@@ -76,6 +79,14 @@ class Sequence:
     def num_remaining(self) -> int:
         """Known tokens that are not computed yet; 1 when decoding."""
         return self.num_prompt_tokens + len(self.output_ids) - self.num_computed_tokens
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether it has got a token since it got its blocks, so that all that they held then is sound.
+
+        Chunks give no logits: what they have written, or have hit, may be spoilt without anyone having noticed.
+        """
+        return len(self.output_ids) > self.num_outputs_before
 
     @property
     def priority(self) -> int:

@@ -49,13 +49,14 @@ def test_more_than_the_backend_was_made_for_is_refused(backend: _LimitedBackend,
     with pytest.raises(SettingError) as error:
         limits_for(backend, {name: most + 1})
     assert str(error.value) == (
-        f"{name} is {most + 1}, but the backend was made for at most {most}; lower it, or make the backend with as much."
+        f"{name} is {most + 1}, but the backend was made for at most {most}; lower it, or make the backend with as "
+        "much."
     )
 
 
 @pytest.mark.parametrize("values", [{"blocks": 3}, {"max_num_seqs": 0}])
 def test_what_is_refused_anywhere_is_refused_here(backend: _LimitedBackend, values: dict[str, int]) -> None:
-    with pytest.raises(SettingError, match="Unknown setting blocks|max_num_seqs is 0"):
+    with pytest.raises(SettingError, match=r"Unknown setting blocks|max_num_seqs is 0"):
         limits_for(backend, values)
 
 

@@ -112,14 +112,33 @@ def test_request_that_hit_the_row_in_an_earlier_step_lives_on() -> None:
 
 
 @BOTH
-def test_blocks_that_a_failed_row_should_have_filled_are_not_hit(policy: Policy) -> None:
+def test_no_block_of_a_failed_row_is_hit(policy: Policy) -> None:
     driver = Driver(policy, limits(max_num_batched_tokens=8), num_blocks=16)
     driver.add(request("bad", range(20), max_tokens=2))
-    driver.step()  # blocks 0 and 1 are good
-    driver.step(failed={"bad": NAN})  # blocks 2 and 3 are not
+    driver.step()  # blocks 0 and 1 got no logits that could have shown whether they are good
+    driver.step(failed={"bad": NAN})
     driver.add(request("again", range(20), max_tokens=2))
 
-    assert driver.step().admitted == [("again", 8)]
+    assert driver.step().admitted == [("again", 0)]
+
+
+@BOTH
+def test_hits_of_a_failed_row_are_hit_no_more_and_who_computes_on_them_lives(policy: Policy) -> None:
+    driver = Driver(policy, limits(), num_blocks=16)
+    driver.add(request("first", range(9), max_tokens=9))
+    driver.step()
+    driver.add(request("bad", [*range(8), 50], max_tokens=2))
+    assert driver.step(failed={"bad": NAN}).ended == [("bad", NAN)]
+    driver.add(request("again", range(9), max_tokens=2))
+
+    assert driver.step().admitted == [("again", 0)]
+    driver.finish()
+    assert {name: end.status for name, end in driver.ended.items()} == {
+        "bad": "failed",
+        "first": "finished",
+        "again": "finished",
+    }
+    assert driver.num_free == 16
 
 
 @BOTH
