@@ -1,4 +1,4 @@
-"""Command line: `python -m analysis report|compare|why|import-vllm`."""
+"""Command line: `python -m analysis report|compare|why|timeline|import-vllm`."""
 
 import io
 import json
@@ -88,6 +88,32 @@ def why(
 
     story = tell(load(run), request)
     sys.stdout.write(_json(story.as_dict()) if as_json else story.render())
+
+
+@app.command()
+def timeline(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories, finished or not.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to make: NAME.json, or NAME.json.gz.")],
+    requests: Annotated[
+        str | None, typer.Option(help="Only these, by position in the trace, such as 0-99. [all]", show_default=False)
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option(help="Leave out what ends before, such as 60s.", show_default=False)
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option(help="Leave out what begins later, such as 90s.", show_default=False)
+    ] = None,
+) -> None:
+    """Draw requests and steps of runs over time, as a file for ui.perfetto.dev."""
+    from analysis.duration import parse_duration
+    from analysis.run import load
+    from analysis.timeline import write_timeline
+    from analysis.timeline_window import TimelineWindow
+
+    start_s, end_s = (None if text is None else parse_duration(text) for text in (start, end))
+    drawn = write_timeline([load(run) for run in runs], output, TimelineWindow.of(requests, start_s, end_s))
+    for each in drawn:
+        sys.stdout.write(f"{output}: {each.name}: {each.text}\n")
 
 
 @app.command("import-vllm")
