@@ -1,5 +1,6 @@
 """What each request of a run was in, from when to when: queue, prefill, decode, preempted."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -7,6 +8,9 @@ import numpy as np
 
 from analysis.run_columns import RunColumns
 from analysis.step_columns import Bools, Floats, Ints
+
+Cuts = tuple[Ints, Ints, Floats]
+"""Row of a request, the phase that begins, and when."""
 
 
 class Phase(IntEnum):
@@ -46,23 +50,8 @@ class Phases:
     @classmethod
     def of(cls, columns: RunColumns) -> "Phases":
         """Cuts the time of every request that arrived; pieces of no length are left out."""
-        requests = columns.requests
-        everyone = np.arange(len(requests))
-        owners, phases, times = [], [], []
-        for phase, time_s in (
-            (Phase.QUEUE, requests.arrival_s),
-            (Phase.PREFILL, requests.first_scheduled_s),
-            (Phase.DECODE, requests.first_token_s),
-        ):
-            is_known = ~np.isnan(time_s) & requests.is_injected
-            owners.append(everyone[is_known])
-            phases.append(np.full(int(is_known.sum()), phase, np.int64))
-            times.append(time_s[is_known])
-        for owner, phase_after, time_s in _preemption_cuts(columns):
-            owners.append(owner)
-            phases.append(phase_after)
-            times.append(time_s)
-        return cls._between(np.concatenate(owners), np.concatenate(phases), np.concatenate(times), ends_s(columns))
+        owners, phases, starts_s = zip(*_stamp_cuts(columns), *_preemption_cuts(columns), strict=True)
+        return cls._between(np.concatenate(owners), np.concatenate(phases), np.concatenate(starts_s), ends_s(columns))
 
     @classmethod
     def _between(cls, owner: Ints, phase: Ints, start_s: Floats, end_s: Floats) -> "Phases":
@@ -84,17 +73,30 @@ def ends_s(columns: RunColumns) -> Floats:
     return np.where(np.isnan(end_s), np.fmax(requests.arrival_s, run_end_s), end_s)
 
 
-def _preemption_cuts(columns: RunColumns) -> list[tuple[Ints, Ints, Floats]]:
+def _stamp_cuts(columns: RunColumns) -> Iterator[Cuts]:
+    requests = columns.requests
+    for phase, start_s in (
+        (Phase.QUEUE, requests.arrival_s),
+        (Phase.PREFILL, requests.first_scheduled_s),
+        (Phase.DECODE, requests.first_token_s),
+    ):
+        owner = np.flatnonzero(~np.isnan(start_s) & requests.is_injected)
+        yield owner, _all(phase, owner), start_s[owner]
+
+
+def _preemption_cuts(columns: RunColumns) -> Iterator[Cuts]:
     """Cuts into "preempted", and back to what was interrupted."""
-    preemptions, first_token_s = columns.preemptions, columns.requests.first_token_s
-    is_long: Bools = preemptions.end_s > preemptions.start_s
-    owner, start_s, end_s = (values[is_long] for values in (preemptions.owner, preemptions.start_s, preemptions.end_s))
+    each, first_token_s = columns.preemptions, columns.requests.first_token_s
+    is_long: Bools = each.end_s > each.start_s
+    owner: Ints = each.owner[is_long]
+    start_s: Floats = each.start_s[is_long]
+    end_s: Floats = each.end_s[is_long]
     # As in the split of latencies: what is preempted before the first token goes on with its prefill.
-    goes_on = np.where(start_s >= first_token_s[owner], Phase.DECODE, Phase.PREFILL)
-    is_out = np.full(len(owner), Phase.PREEMPTED, np.int64)
-    is_left_out = np.full(len(preemptions.open_owner), Phase.PREEMPTED, np.int64)
-    return [
-        (owner, is_out, start_s),
-        (owner, goes_on, end_s),
-        (preemptions.open_owner, is_left_out, preemptions.open_start_s),
-    ]
+    goes_on: Ints = np.where(start_s >= first_token_s[owner], int(Phase.DECODE), int(Phase.PREFILL))
+    yield owner, _all(Phase.PREEMPTED, owner), start_s
+    yield owner, goes_on, end_s
+    yield each.last_owner, _all(Phase.PREEMPTED, each.last_owner), each.last_start_s
+
+
+def _all(phase: Phase, like: Ints) -> Ints:
+    return np.full(len(like), int(phase), np.int64)

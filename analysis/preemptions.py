@@ -23,16 +23,16 @@ class Preemptions:
             requests that had not ended, and their preemptions are left out here.
         start_s: of the same, the start of the step that preempted.
         end_s: of the same, the start of the step that resumed.
-        open_owner: of every request that was not resumed again, the row of `requests`.
-        open_start_s: of the same, the start of the step that preempted.
+        last_owner: of every request that was not resumed again, the row of `requests`.
+        last_start_s: of the same, the start of the step that preempted.
     """
 
     position: Ints
     owner: Ints
     start_s: Floats
     end_s: Floats
-    open_owner: Ints
-    open_start_s: Floats
+    last_owner: Ints
+    last_start_s: Floats
 
     NAMES = ("step", "request_id", "kind")
     """Columns of `events` that are read."""
@@ -75,8 +75,8 @@ class Preemptions:
             owner=owner[pair],
             start_s=time_s[pair],
             end_s=time_s[pair + 1],
-            open_owner=owner[last],
-            open_start_s=time_s[last],
+            last_owner=owner[last],
+            last_start_s=time_s[last],
         )
 
     def before(self, times_s: Floats) -> Floats:

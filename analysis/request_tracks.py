@@ -74,7 +74,7 @@ class RequestTracks:
         phase = Phase(int(self._phases.phase[number]))
         start_s, end_s = float(self._phases.start_s[number]), float(self._phases.end_s[number])
         # A client does not see when a request leaves the queue.
-        name = "to first token" if phase is Phase.QUEUE and self._run.observation.by_client else phase.name.lower()
+        name = "until first token" if phase is Phase.QUEUE and self._run.observation.by_client else phase.name.lower()
         chunks = list(self._chunks_of(place, start_s, end_s))
         args = {"chunks": chunks} if chunks else {}
         self._file.slice(track, name, "phase", nanoseconds(start_s), nanoseconds(end_s), args)

@@ -60,10 +60,11 @@ class StepTrack:
 
     def _count(self, time_s: float, running: int, waiting: int, usage: float) -> None:
         """Writes what has changed."""
-        for name, values in (
-            ("Requests", {"running": running, "waiting": waiting}),
-            ("KV cache", {"used %": round(100 * usage, 3)}),
-        ):
+        levels: dict[str, dict[str, float]] = {
+            "Requests": {"running": running, "waiting": waiting},
+            "KV cache": {"used %": round(100 * usage, 3)},
+        }
+        for name, values in levels.items():
             if self._levels.get(name) != values:
                 self._levels[name] = values
                 self._file.counter(name, self._track.pid, nanoseconds(time_s), values)

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from analysis.arrow_values import to_numpy
 from analysis.errors import RunError
 from analysis.heading import heading
@@ -49,8 +47,8 @@ class DrawnRun:
 def write_timeline(runs: Sequence[Run], path: Path, window: TimelineWindow) -> tuple[DrawnRun, ...]:
     """Writes the timeline of one or several runs.
 
-    Each run is a process: steps are its first thread, each request is a thread in trace order, and counters say how many
-    requests run and wait and how full the KV cache is. All times are those of the runs' clocks, on which trace time 0 is 0.
+    Each run is a process: steps are its first thread, each request is a thread in trace order, and counters say how
+    many requests run and wait and how full the KV cache is. All stand on one clock, the runs' own, from trace time 0.
 
     Args:
         runs: what to draw, complete or not.

@@ -29,8 +29,8 @@ class Track(NamedTuple):
 class TimelineFile:
     """Writes events one by one, so that a file may be larger than memory. Made by `timeline_file`.
 
-    The format's unit is the microsecond. Times come here as whole nanoseconds and are written with their three decimals,
-    so that nothing is lost and the end of a slice is the start of the next.
+    The format's unit is the microsecond. Times come here as whole nanoseconds and are written with their three
+    decimals, so that nothing is lost and the end of a slice is the start of the next.
     """
 
     def __init__(self, text: TextIO) -> None:

@@ -157,7 +157,7 @@ def test_record_of_a_client_has_neither_steps_nor_queue(tmp_path: Path) -> None:
     events = drawn(tmp_path, load(tmp_path / "run"))
     assert [e for e in events if e["ph"] == "C"] == []
     assert 1 not in {e.get("tid") for e in events}
-    assert spans(events, 1, "phase", 2) == [("to first token", 0.0, 0.5), ("decode", 0.5, 0.75)]
+    assert spans(events, 1, "phase", 2) == [("until first token", 0.0, 0.5), ("decode", 0.5, 0.75)]
     assert "Recorded by a client" in named(events, "process_labels")[1, None]
 
 

@@ -1,7 +1,6 @@
 """A timeline of a crowded replay: what stands in it equals the run's frames."""
 
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 
@@ -51,11 +50,13 @@ def test_phases_sum_up_to_the_latencies_of_the_frame(run: Run, events: list[Even
 def test_slices_of_requests_last_from_arrival_to_last_token(run: Run, events: list[Event]) -> None:
     slices = {e["tid"] - 2: span_ns(e) for e in slices_of(events, 1, "request")}
     assert len(slices) == len(run.requests)
-    for row in run.requests[run.requests.status == "finished"].itertuples():
-        start, end = slices[row.index]
-        assert start == round(row.arrival_s * 1e9)
-        assert end == round(row.last_token_s * 1e9)
-        assert (end - start) / 1e9 == pytest.approx(row.e2e_s, abs=NS)
+    finished = run.requests[run.requests.status == "finished"]
+    columns = (finished[name].tolist() for name in ("index", "arrival_s", "last_token_s", "e2e_s"))
+    for index, arrival_s, last_token_s, e2e_s in zip(*columns, strict=True):
+        start, end = slices[index]
+        assert start == round(arrival_s * 1e9)
+        assert end == round(last_token_s * 1e9)
+        assert (end - start) / 1e9 == pytest.approx(e2e_s, abs=NS)
 
 
 def test_steps_and_levels_are_those_of_the_frame(run: Run, events: list[Event]) -> None:
