@@ -84,7 +84,7 @@ def test_columns_of_a_sweep_are_those_of_its_schema() -> None:
 
 
 def expected_rows(schema: pa.Schema) -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for field in schema:
         kind = "integers" if pa.types.is_list(field.type) else TYPES[field.type]
         assert field.metadata is not None
