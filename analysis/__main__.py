@@ -64,7 +64,10 @@ def compare(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print how far one run is from another: metrics, each request, step times by class, load over time, decisions."""
+    """Print how far one run is from another.
+
+    Metrics, latencies request by request, step times by class, load over time, and decisions.
+    """
     from analysis.comparison import compare as compare_runs
     from analysis.comparison_table import print_comparison
     from analysis.run import load
@@ -82,7 +85,10 @@ def why(
     request: Annotated[str, typer.Argument(metavar="REQUEST", help="request_id.")],
     as_json: AsJson = False,
 ) -> None:
-    """Tell what happened to one request and what it waited for; times count from its arrival."""
+    """Tell what happened to one request, and what it waited for.
+
+    Times count from its arrival.
+    """
     from analysis.run import load
     from analysis.story import tell
 
@@ -104,7 +110,10 @@ def timeline(
         str | None, typer.Option(help="Leave out what begins later, such as 90s.", show_default=False)
     ] = None,
 ) -> None:
-    """Draw requests and steps of runs over time, as a file for ui.perfetto.dev."""
+    """Draw runs over time, in a file for ui.perfetto.dev.
+
+    Requests with their phases, steps, and how many run and wait; several runs stand side by side on one clock.
+    """
     from analysis.duration import parse_duration
     from analysis.run import load
     from analysis.timeline import write_timeline
@@ -120,14 +129,18 @@ def timeline(
 def import_vllm(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="File of vllm bench serve --save-detailed.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Run directory to make.")],
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but errors.")] = False,
 ) -> None:
-    """Make a run directory of a vLLM benchmark, to report it, compare it, and replay the same requests."""
+    """Make a run directory of a result of `vllm bench serve`.
+
+    To report it, compare it, and replay the same requests.
+    """
     from analysis.run_writer import check_vacant
     from analysis.vllm_import import import_vllm as import_result
 
     check_vacant(output)
     imported = import_result(result, output)
-    for notice in imported.notices:
+    for notice in () if quiet else imported.notices:
         sys.stderr.write(f"note: {notice}\n")
     summary = imported.summary
     sys.stdout.write(f"{output}: {summary['completed']} requests finished, {summary['failed']} failed\n")
