@@ -1,4 +1,4 @@
-"""Command line: `python -m analysis report|compare|why|import-vllm`."""
+"""Command line: `python -m analysis report|compare|why|timeline|import-vllm`."""
 
 import io
 import json
@@ -64,7 +64,10 @@ def compare(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print how far one run is from another: metrics, each request, step times by class, load over time, decisions."""
+    """Print how far one run is from another.
+
+    Metrics, latencies request by request, step times by class, load over time, and decisions.
+    """
     from analysis.comparison import compare as compare_runs
     from analysis.comparison_table import print_comparison
     from analysis.run import load
@@ -82,7 +85,10 @@ def why(
     request: Annotated[str, typer.Argument(metavar="REQUEST", help="request_id.")],
     as_json: AsJson = False,
 ) -> None:
-    """Tell what happened to one request and what it waited for; times count from its arrival."""
+    """Tell what happened to one request, and what it waited for.
+
+    Times count from its arrival.
+    """
     from analysis.run import load
     from analysis.story import tell
 
@@ -90,18 +96,51 @@ def why(
     sys.stdout.write(_json(story.as_dict()) if as_json else story.render())
 
 
+@app.command()
+def timeline(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories, finished or not.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to make: NAME.json, or NAME.json.gz.")],
+    requests: Annotated[
+        str | None, typer.Option(help="Only these, by position in the trace, such as 0-99. [all]", show_default=False)
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option(help="Leave out what ends before, such as 60s.", show_default=False)
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option(help="Leave out what begins later, such as 90s.", show_default=False)
+    ] = None,
+) -> None:
+    """Draw runs over time, in a file for ui.perfetto.dev.
+
+    Requests with their phases, steps, and how many run and wait; several runs stand side by side on one clock.
+    """
+    from analysis.duration import parse_duration
+    from analysis.run import load
+    from analysis.timeline import write_timeline
+    from analysis.timeline_window import TimelineWindow
+
+    start_s, end_s = (None if text is None else parse_duration(text) for text in (start, end))
+    drawn = write_timeline([load(run) for run in runs], output, TimelineWindow.of(requests, start_s, end_s))
+    for each in drawn:
+        sys.stdout.write(f"{output}: {each.name}: {each.text}\n")
+
+
 @app.command("import-vllm")
 def import_vllm(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="File of vllm bench serve --save-detailed.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Run directory to make.")],
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but errors.")] = False,
 ) -> None:
-    """Make a run directory of a vLLM benchmark, to report it, compare it, and replay the same requests."""
+    """Make a run directory of a result of `vllm bench serve`.
+
+    To report it, compare it, and replay the same requests.
+    """
     from analysis.run_writer import check_vacant
     from analysis.vllm_import import import_vllm as import_result
 
     check_vacant(output)
     imported = import_result(result, output)
-    for notice in imported.notices:
+    for notice in () if quiet else imported.notices:
         sys.stderr.write(f"note: {notice}\n")
     summary = imported.summary
     sys.stdout.write(f"{output}: {summary['completed']} requests finished, {summary['failed']} failed\n")

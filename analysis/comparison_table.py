@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
-from rich.console import Console
 from rich.table import Table
 
 from analysis.comparison import Comparison
+from analysis.console import table_console
 from analysis.level_error import LevelError
 from analysis.metric_row import MetricRow
 from analysis.paired_error import PairedError
@@ -26,7 +26,7 @@ def print_comparison(comparison: Comparison, file: TextIO) -> None:
         file: where to.
     """
     # Wide enough for every table: a narrow terminal breaks lines, which is better than numbers cut short.
-    console = Console(file=file, highlight=False, markup=False, soft_wrap=True, width=_WIDTH)
+    console = table_console(file, _WIDTH)
     for letter, name in zip("AB", comparison.names, strict=True):
         console.print(f"{letter}: {name}")
     for warning in comparison.warnings:

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from analysis.arrow_values import empty_table, text_scalar, to_arrow, to_numpy
-from analysis.errors import RunError
 from analysis.request_columns import RequestColumns
 from analysis.schema import EVENTS
 from analysis.step_columns import Bools, Floats, Ints, StepColumns
@@ -24,12 +23,16 @@ class Preemptions:
             requests that had not ended, and their preemptions are left out here.
         start_s: of the same, the start of the step that preempted.
         end_s: of the same, the start of the step that resumed.
+        last_owner: of every request that was not resumed again, the row of `requests`.
+        last_start_s: of the same, the start of the step that preempted.
     """
 
     position: Ints
     owner: Ints
     start_s: Floats
     end_s: Floats
+    last_owner: Ints
+    last_start_s: Floats
 
     NAMES = ("step", "request_id", "kind")
     """Columns of `events` that are read."""
@@ -50,14 +53,31 @@ class Preemptions:
             RunError: an event lies in a step that is not there.
         """
         table = _preempted_or_resumed(events)
-        position = to_numpy(table.column("step")) - steps.first_step
-        _check_positions(position, table, steps)
+        position = steps.positions(to_numpy(table.column("step")), "events")
         is_preempted = to_numpy(pc.equal(table.column("kind"), text_scalar("preempted")))
         row = pc.index_in(table.column("request_id"), requests.request_id)
         is_known = to_numpy(row.is_valid())
         owner = to_numpy(row.drop_null()).astype(np.int64)
-        owner, start, end = _paired(owner, position[is_known], is_preempted[is_known])
-        return cls(position[is_preempted], owner, steps.start_s[start], steps.start_s[end])
+        order = np.argsort(owner, kind="stable")
+        at, is_out = position[is_known][order], is_preempted[is_known][order]
+        return cls._of_sorted(position[is_preempted], owner[order], steps.start_s[at], is_out)
+
+    @classmethod
+    def _of_sorted(cls, position: Ints, owner: Ints, time_s: Floats, is_out: Bools) -> "Preemptions":
+        """Looks at each event with the next one of the same request: preempted, then resumed, or nothing more."""
+        is_same = owner[:-1] == owner[1:]
+        pair = np.flatnonzero(is_out[:-1] & ~is_out[1:] & is_same)
+        is_last = np.ones(len(owner), np.bool_)
+        is_last[:-1] = ~is_same
+        last = np.flatnonzero(is_out & is_last)
+        return cls(
+            position=position,
+            owner=owner[pair],
+            start_s=time_s[pair],
+            end_s=time_s[pair + 1],
+            last_owner=owner[last],
+            last_start_s=time_s[last],
+        )
 
     def before(self, times_s: Floats) -> Floats:
         """Sums up, for each request, its preempted time that began before a time of its own, in seconds.
@@ -74,18 +94,3 @@ def _preempted_or_resumed(events: Iterable[pa.Table]) -> pa.Table:
     kinds = to_arrow(["preempted", "resumed"], pa.string())
     wanted = [piece.filter(pc.is_in(piece.column("kind"), kinds)) for piece in events]
     return pa.concat_tables(wanted) if wanted else empty_table(EVENTS).select(list(Preemptions.NAMES))
-
-
-def _check_positions(position: Ints, table: pa.Table, steps: StepColumns) -> None:
-    outside = np.flatnonzero((position < 0) | (position >= len(steps)))
-    if len(outside):
-        step = table.column("step")[int(outside[0])].as_py()
-        raise RunError(f"Table events names step {step}, which table steps does not hold.")
-
-
-def _paired(owner: Ints, position: Ints, is_preempted: Bools) -> tuple[Ints, Ints, Ints]:
-    """Returns owner, preempting and resuming position of each pair."""
-    order = np.argsort(owner, kind="stable")
-    owner, position, is_preempted = owner[order], position[order], is_preempted[order]
-    is_pair = is_preempted[:-1] & ~is_preempted[1:] & (owner[:-1] == owner[1:])
-    return owner[:-1][is_pair], position[:-1][is_pair], position[1:][is_pair]

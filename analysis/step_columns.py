@@ -84,6 +84,22 @@ class StepColumns:
             num_used_blocks=column["num_used_blocks"],
         )
 
+    def positions(self, numbers: Ints, table: str) -> Ints:
+        """Returns where steps stand.
+
+        Args:
+            numbers: of steps, as another table names them.
+            table: its name, for the message.
+
+        Raises:
+            RunError: one of them is not there.
+        """
+        positions = numbers - self.first_step
+        outside = np.flatnonzero((positions < 0) | (positions >= len(self)))
+        if len(outside):
+            raise RunError(f"Table {table} names step {numbers[outside[0]]}, which table steps does not hold.")
+        return positions
+
 
 def _check_numbers(steps: Ints) -> None:
     jumps = np.flatnonzero(np.diff(steps) != 1)

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO
 
-from rich.console import Console
 from rich.table import Table
 
+from analysis.console import table_console
 from analysis.load_curve import FOLLOWING_SHARE, LoadCurve, Row
 
 _FIGURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
@@ -30,7 +30,7 @@ def print_sweep(curves: Sequence[LoadCurve], file: TextIO) -> None:
         file: where to; colour codes only if it is a terminal.
     """
     # Wide, as a table that is cut says less than one that wraps.
-    console = Console(file=file, highlight=False, markup=False, soft_wrap=True, width=1000)
+    console = table_console(file, 1000)
     console.print(_table(curves))
     console.print()
     for curve in curves:

@@ -1,22 +1,27 @@
 """The command line: `python -m sim`, or `twinserve`."""
 
+import sys
+
 import typer
 
 from sim.analysis_commands import add_analysis_commands
 from sim.calibrate_command import calibrate
+from sim.completion import refuse_for_module
 from sim.explain_command import explain
-from sim.grouped_help import ReplayHelp, SweepHelp
+from sim.grouped_help import CommandsHelp, ReplayHelp, SweepHelp
 from sim.profile_command import profile
 from sim.replay_command import replay
 from sim.sweep_command import sweep
 from sim.verify_command import verify
 
 app = typer.Typer(
+    cls=CommandsHelp,
     help="Replay request traces on a serving engine, real or modelled.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     add_completion=True,
+    epilog="Each command has a --help of its own. Completion is for the command twinserve, which is this program too.",
 )
 app.command(cls=ReplayHelp)(replay)
 app.command("sweep", cls=SweepHelp)(sweep)
@@ -33,4 +38,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    refuse_for_module(sys.argv[1:])
     main()

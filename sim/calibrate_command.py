@@ -1,5 +1,6 @@
 """`python -m sim calibrate`."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,8 +37,9 @@ def calibrate(
 
 
 def _print(calibration: "Calibration") -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from analysis.console import table_console
 
     settings = calibration.settings
     table = Table(title=f"{settings.model}, block {settings.block_size}: {calibration.summary}")
@@ -45,9 +47,7 @@ def _print(calibration: "Calibration") -> None:
         table.add_column(name, justify="left" if name == "held-out steps" else "right")
     for name, error in calibration.errors.items():
         table.add_row(name, f"{error.num_steps:,}", f"{error.bias_percent:+.2f}", f"{error.mean_error_percent:.2f}")
-    console = Console()
+    console = table_console(sys.stdout)
     console.print(table)
     for source in calibration.sources:
-        console.print(
-            f"{source.kind} {source.name}: {source.num_steps:,} steps, {source.seconds:.1f} s", highlight=False
-        )
+        console.print(f"{source.kind} {source.name}: {source.num_steps:,} steps, {source.seconds:.1f} s")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sim.clean_exit import clean_exit
+from sim.completion import complete_gpu, complete_model
+from sim.message import Messages, Quiet
 
 if TYPE_CHECKING:
     from engine import StepShape
@@ -18,8 +20,10 @@ def explain(
             help="roofline, or a file of calibrate. [calibrated where there is one, else roofline]", show_default=False
         ),
     ] = None,
-    model: Annotated[str, typer.Option(help="Model, by name or as a sheet file.")] = "Qwen3-8B",
-    gpu: Annotated[str, typer.Option(help="GPU, by name or as a sheet file.")] = "H200",
+    model: Annotated[
+        str, typer.Option(help="Model, by name or as a sheet file.", autocompletion=complete_model)
+    ] = "Qwen3-8B",
+    gpu: Annotated[str, typer.Option(help="GPU, by name or as a sheet file.", autocompletion=complete_gpu)] = "H200",
     tp: Annotated[int, typer.Option(help="Tensor-parallel degree.")] = 1,
     block_size: Annotated[int, typer.Option(help="Tokens in a KV block, by which calibrations differ.")] = 16,
     decode_seqs: Annotated[int, typer.Option(help="Sequences that decode one token.")] = 64,
@@ -32,6 +36,7 @@ def explain(
     ] = None,
     eager: Annotated[bool, typer.Option(help="Run the step without a CUDA graph.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, times in seconds.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Show each term of a cost model for one step."""
     with clean_exit():
@@ -41,7 +46,6 @@ def explain(
         from sim.cost_source import cost_source
         from sim.errors import SimError
         from sim.explain_table import explain_json, explain_table
-        from sim.message import tell
         from sim.replay_settings import ReplaySettings
 
         context = prefill_tokens if prefill_context is None else prefill_context
@@ -66,7 +70,7 @@ def explain(
         else:
             explain_table(terms, title, sys.stdout)
         for notice in source.notices:
-            tell("note", notice)
+            Messages(quiet=quiet).note(notice)
 
 
 def _shape(decode_seqs: int, decode_context: int, prefill_seqs: int, tokens: int, context: int) -> "StepShape":

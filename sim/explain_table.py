@@ -19,8 +19,9 @@ def explain_table(terms: "Sequence[Term]", title: str, file: TextIO) -> None:
         title: what was explained.
         file: where to.
     """
-    from rich.console import Console
     from rich.table import Table
+
+    from analysis.console import table_console
 
     total_s = sum(term.time_s for term in terms)
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
@@ -32,9 +33,8 @@ def explain_table(terms: "Sequence[Term]", title: str, file: TextIO) -> None:
             table.add_row(term.name, *sizes, _ms(term.time_s), f"{100 * term.time_s / total_s:.1f}", term.limited_by)
     table.add_row("step", "", "", "", _ms(total_s), "100.0", "")
     # As wide as it needs: a table that is made narrower drops letters.
-    width = Console(file=file, width=1000).measure(table).maximum
-    console = Console(file=file, width=width, highlight=False, markup=False)
-    console.print(title, style="bold", soft_wrap=True)
+    console = table_console(file, table_console(file, 1000).measure(table).maximum)
+    console.print(title, style="bold")
     console.print(table)
 
 

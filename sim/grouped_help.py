@@ -1,11 +1,35 @@
-"""A command whose help lists its many options under headings."""
+"""Help that lists many options, or commands, under headings."""
 
 from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 _REST = "Run and report"
+_WIDEST = 1000  # longer than any first sentence: one that is too long for a line wraps
+
+
+class CommandsHelp(TyperGroup):
+    """Help of the whole program. A command that is named nowhere here stands under the last heading."""
+
+    GROUPS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "Replay a trace": ("replay", "sweep", "verify"),
+        "Read runs": ("report", "compare", "why", "timeline"),
+        "Cost models": ("explain", "profile", "calibrate"),
+        "Traces and records of others": ("trace", "import-vllm"),
+    }
+
+    # The formatter is click's, as below.
+    def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401
+        """Writes each command with its first sentence, whole, by group."""
+        named = [name for names in self.GROUPS.values() for name in names]
+        rest = [name for name in self.list_commands(ctx) if name not in named]
+        for title, names in (*self.GROUPS.items(), ("Others", tuple(rest))):
+            known = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, each.get_short_help_str(_WIDEST)) for name, each in known if each is not None]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
 
 class ReplayHelp(TyperCommand):

@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,20 +10,26 @@ from typing import Annotated, Any
 import typer
 
 from sim.clean_exit import clean_exit
-from sim.message import tell
+from sim.completion import complete_backend, complete_gpu, complete_model, complete_policy
+from sim.message import Messages, Quiet, Verbose
+
+Offered = Callable[[str], list[str]]
 
 # Listed here because help must come without reading the sheets; a test compares.
 MODELS = "Llama-3.1-8B (sim only), Qwen3-0.6B, 1.7B, 4B, 8B, 14B, 32B"
 GPUS = "A100-80, B200, H100, H200, L40S, RTX 4090"
 
 
-def _option(text: str, *names: str) -> Any:  # noqa: ANN401  # typer's own options are untyped
-    return typer.Option(*names, help=text, show_default=False)
+def _option(text: str, *names: str, offered: Offered | None = None) -> Any:  # noqa: ANN401  # typer's are untyped
+    return typer.Option(*names, help=text, show_default=False, autocompletion=offered)
 
 
 def replay(
     trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Trace file of a known format; gzip and zstd too.")],
-    backend: Annotated[str | None, _option("sim: a cost model of a GPU; gpu: a real Qwen3 on torch. [sim]")] = None,
+    backend: Annotated[
+        str | None,
+        _option("sim: a cost model of a GPU; gpu: a real Qwen3 on torch. [sim]", offered=complete_backend),
+    ] = None,
     cost: Annotated[
         str | None,
         _option(
@@ -31,9 +38,10 @@ def replay(
         ),
     ] = None,
     model: Annotated[
-        str | None, _option(f"Model: {MODELS}, or a folder; with sim a sheet file too. [Qwen3-8B]")
+        str | None,
+        _option(f"Model: {MODELS}, or a folder; with sim a sheet file too. [Qwen3-8B]", offered=complete_model),
     ] = None,
-    gpu: Annotated[str | None, _option(f"With sim: {GPUS}, or a sheet file. [H200]")] = None,
+    gpu: Annotated[str | None, _option(f"With sim: {GPUS}, or a sheet file. [H200]", offered=complete_gpu)] = None,
     device: Annotated[str | None, _option("With gpu: cuda, cuda:N or cpu. [cuda]")] = None,
     load_format: Annotated[str | None, _option("With gpu: auto, or dummy for random weights. [auto]")] = None,
     dtype: Annotated[str | None, _option("With gpu: bfloat16, float16 or float32. [the model's]")] = None,
@@ -54,7 +62,7 @@ def replay(
     ] = None,
     max_num_batched_tokens: Annotated[int | None, _option("Token budget of a step. [8192; likewise]")] = None,
     max_model_len: Annotated[int | None, _option("Longest sequence. [the model's]")] = None,
-    policy: Annotated[str | None, _option("vllm, nano-vllm or FILE.py:Name. [vllm]")] = None,
+    policy: Annotated[str | None, _option("vllm, nano-vllm or FILE.py:Name. [vllm]", offered=complete_policy)] = None,
     scheduling_policy: Annotated[str | None, _option("fcfs or priority. [fcfs]")] = None,
     prefix_caching: Annotated[
         bool | None, _option("Look prefixes up and keep them. [on]", "--prefix-caching/--no-prefix-caching")
@@ -106,15 +114,21 @@ def replay(
     warmup: Annotated[str | None, _option("Leave this out of a steady-state window, such as 60s. [no window]")] = None,
     slo: Annotated[str | None, _option("Limits, such as ttft=500ms,tpot=50ms. [none]")] = None,
     as_json: Annotated[bool, _option("Print only the summary, as JSON.", "--json")] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Replay a request trace and say what latency and throughput come out."""
     durations = {"start_s": start, "end_s": end, "warmup_s": warmup, "max_delay_s": max_delay}
     options = {name: value for name, value in locals().items() if name not in _NOT_SETTINGS and value is not None}
     with clean_exit():
-        _print(_replay(trace, options, durations, config, like, output), as_json)
+        messages = Messages(quiet=quiet, verbose=verbose)
+        _print(_replay(trace, options, durations, config, like, output, messages), as_json)
 
 
-_NOT_SETTINGS = ("trace", "start", "end", "warmup", "max_delay", "output", "config", "like", "as_json", "durations")
+_NOT_SETTINGS = (
+    *("trace", "start", "end", "warmup", "max_delay", "output", "config", "like", "as_json", "durations"),
+    *("quiet", "verbose"),
+)
 
 
 def _replay(
@@ -124,8 +138,10 @@ def _replay(
     config: Path | None,
     like: Path | None,
     output: Path | None,
+    messages: Messages,
 ) -> dict[str, Any]:
     from analysis.run_writer import check_vacant
+    from sim.choices import choices
     from sim.parts import make_parts
     from sim.prompt_texts import tokenise
     from sim.replay import check_slo, fit_trace, load_trace
@@ -143,10 +159,13 @@ def _replay(
         tokenised, token_ids = tokenise(loaded, parts.engine.tokenizer)
         trace = fit_trace(tokenised, parts)
         for notice in (*trace.notices, *parts.notices):
-            tell("note", notice)
-        summary = _run(trace, token_ids, parts, output or Path(scratch) / "run")
+            messages.note(notice)
+        if messages.is_verbose:
+            for sentence in choices(settings, parts, trace):
+                messages.detail(sentence)
+        summary = _run(trace, token_ids, parts, output or Path(scratch) / "run", messages)
     if output is not None:
-        tell("note", _kept(output))
+        messages.note(_kept(output))
     return summary
 
 
@@ -157,14 +176,21 @@ def _kept(output: Path) -> str:
     )
 
 
-def _run(trace: Any, token_ids: Any, parts: Any, output: Path) -> dict[str, Any]:  # noqa: ANN401  # imported late
+def _run(  # imported late
+    trace: Any,  # noqa: ANN401
+    token_ids: Any,  # noqa: ANN401
+    parts: Any,  # noqa: ANN401
+    output: Path,
+    messages: Messages,
+) -> dict[str, Any]:
     from sim.interrupt import Interrupt
     from sim.policy_fault import policy_faults
     from sim.progress import progress_bar
     from sim.replay import replay as replay_trace
 
     interrupt = Interrupt()
-    with policy_faults(parts.settings.policy), progress_bar(trace.num_requests) as on_progress, interrupt.listening():
+    progress = progress_bar(trace.num_requests, is_wanted=not messages.is_quiet)
+    with policy_faults(parts.settings.policy), progress as on_progress, interrupt.listening():
         return replay_trace(trace, token_ids, parts, output, interrupt, on_progress)
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sim.clean_exit import clean_exit
-from sim.message import tell
+from sim.completion import complete_policies
+from sim.message import Messages, Quiet, Verbose
 from sim.replay_options import with_replay_options
 
 if TYPE_CHECKING:
@@ -26,7 +27,14 @@ def _sweep(
     trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Trace file of a known format; gzip and zstd too.")],
     rates: Annotated[str, _option("Factors on the request rate: 1,2,4 or START:STOP:STEP.")],
     output: Annotated[Path, _option("Folder for the runs; a sweep in it goes on.", "--output", "-o")],
-    policies: Annotated[str | None, _option("vllm, nano-vllm or FILE.py:Name, with commas. [vllm]")] = None,
+    policies: Annotated[
+        str | None,
+        typer.Option(
+            help="vllm, nano-vllm or FILE.py:Name, with commas. [vllm]",
+            show_default=False,
+            autocompletion=complete_policies,
+        ),
+    ] = None,
     sets: Annotated[
         list[str] | None, _option("Setting that varies, NAME=VALUE,VALUE; may come several times.", "--set")
     ] = None,
@@ -38,15 +46,21 @@ def _sweep(
     ] = None,
     jobs: Annotated[int | None, _option("Most runs at a time. [one a core]")] = None,
     as_json: Annotated[bool, _option("Print only the rows, as JSON.", "--json")] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
     **options: Any,  # noqa: ANN401  # those of replay, of several types
 ) -> None:
-    """Replay a trace at several rates, with several policies and settings, and say how much load each can take."""
+    """Replay at several rates and settings, and say how much load fits.
+
+    Every policy and value of a setting that is given is tried at every rate.
+    """
     with clean_exit():
         from sim.sweeping.axes import parse_axes
         from sim.sweeping.grid import parse_policies
         from sim.sweeping.plan import make_plan
         from sim.sweeping.rates import parse_rates
 
+        messages = Messages(quiet=quiet, verbose=verbose)
         parsed = parse_rates(rates)
         names = None if policies is None else parse_policies(policies)
         num_refinements, share = _refinements(refine), _attainment(attainment)
@@ -55,9 +69,12 @@ def _sweep(
         plan = make_plan(trace, _flags(options), config, like, names, parse_axes(sets or []))
         folder = _folder(output, plan, num_refinements, attainment, share)
         for notice in plan.notices:
-            tell("note", notice)
-        curves = _run(plan, folder, parsed, num_refinements, num_jobs)
-        tell("note", f"The runs are kept in {output}; analysis.sweep.load gives sweep.parquet there as a pandas frame.")
+            messages.note(notice)
+        messages.detail(f"Up to {num_jobs} runs at a time, each in a process of its own.")
+        curves = _run(plan, folder, parsed, num_refinements, num_jobs, messages)
+        messages.note(
+            f"The runs are kept in {output}; analysis.sweep.load gives sweep.parquet there as a pandas frame."
+        )
         _print(curves, as_json)
 
 
@@ -120,7 +137,12 @@ def _folder(
 
 
 def _run(
-    plan: "SweepPlan", folder: "SweepFolder", rates: tuple[float, ...], num_refinements: int, num_jobs: int
+    plan: "SweepPlan",
+    folder: "SweepFolder",
+    rates: tuple[float, ...],
+    num_refinements: int,
+    num_jobs: int,
+    messages: Messages,
 ) -> "list[LoadCurve]":
     from sim.interrupt import Interrupt
     from sim.sweeping.folder_lock import folder_lock
@@ -130,13 +152,13 @@ def _run(
 
     interrupt = Interrupt()
     interrupt.is_idle = True  # this process only waits: a signal may stop it at once
-    with folder_lock(folder.path), interrupt.listening(), sweep_progress() as progress:
+    with folder_lock(folder.path), interrupt.listening(), sweep_progress(messages) as progress:
         try:
             with Workers(plan.trace, num_jobs) as workers:
                 return Sweep(plan, folder, workers, progress).run(rates, num_refinements)
         except KeyboardInterrupt:
             done = f"{progress.num_complete} of {progress.num_runs} runs are complete"
-            tell("note", f"{done}; the same command goes on with the rest.")
+            messages.note(f"{done}; the same command goes on with the rest.")
             raise
 
 

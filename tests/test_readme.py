@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.doc_blocks import blocks_of
 from tests.sim.command import ROOT, command
 
 README = (ROOT / "README.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+BLOCKS = [(block.language, block.text) for block in blocks_of(README)]
 SHELL_LINES = [line for language, text in BLOCKS if language == "sh" for line in text.splitlines()]
 PYTHON = [text for language, text in BLOCKS if language == "python"]
 NEEDS_GPU = ("--backend gpu", "runs/gpu", "result.json", "profile.parquet", "model.toml")  # or a file made with one

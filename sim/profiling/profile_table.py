@@ -1,9 +1,11 @@
 """Prints what a profile holds."""
 
+import sys
+
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
+from analysis.console import table_console
 from sim.profiling.profile_file import Profile
 from sim.profiling.spread import Spread
 
@@ -31,7 +33,7 @@ def profile_table(profile: Profile) -> None:
             f"{np.median(repeats):.0f}" if repeats else "-",
             f"{np.median(widths):.1f}" if widths else "-",
         )
-    console = Console()
+    console = table_console(sys.stdout)
     console.print(table)
     if meta["skipped"]:
         console.print(f"{len(meta['skipped'])} of {len(families)} loads did not run, or not to their end: time was up.")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.analysis.timeline_events import read_events
 from tests.analysis.vllm_files import write_result
 from tests.run_builder import RunBuilder, small_run
 
@@ -59,6 +60,13 @@ def test_why(path: Path) -> None:
     assert json.loads(analysis("why", path, "b", "--json").stdout)["request"]["request_id"] == "b"
 
 
+def test_timeline(path: Path, tmp_path: Path) -> None:
+    output = tmp_path / "t.json"
+    done = analysis("timeline", path, "-o", output, "--start", "4500ms", "--requests", "0-1")
+    assert (done.returncode, done.stdout) == (0, f"{output}: run: 1 of 3 requests, 2 of 5 steps\n")
+    assert [e["name"] for e in read_events(output) if e.get("cat") == "request"] == ["b"]
+
+
 def test_import_vllm(tmp_path: Path) -> None:
     result, run = write_result(tmp_path / "result.json"), tmp_path / "run"
     done = analysis("import-vllm", result, "--output", run)
@@ -87,6 +95,10 @@ def test_import_vllm(tmp_path: Path) -> None:
         ("compare", "{path}", "{path}", "--spread", "/no/such/run"),
         ("import-vllm", "/no/such/result.json", "--output", "/no/such/run"),
         ("import-vllm", "{path}/meta.json", "--output", "/no/such/run"),
+        ("timeline", "{path}", "--output", "/no/such/t.json"),
+        ("timeline", "{path}", "--output", "{path}"),
+        ("timeline", "{path}", "--output", "{path}/t.json", "--requests", "b"),
+        ("timeline", "{path}", "--output", "{path}/t.json", "--start", "10"),
         ("why", "{path}", "nobody"),
         ("why", "{path}"),
         ("frobnicate",),

@@ -1,8 +1,12 @@
 import inspect
+import re
 from importlib import resources
 
+import pytest
+
 from backends.simulated import load_gpu_sheet, load_model_sheet
-from sim.grouped_help import ReplayHelp
+from sim.__main__ import app
+from sim.grouped_help import CommandsHelp, ReplayHelp
 from sim.replay_command import GPUS, MODELS, replay
 from tests.sim.command import command
 
@@ -32,3 +36,22 @@ def test_models_and_gpus_are_those_that_have_a_sheet() -> None:
     models = {load_model_sheet(file.name.removesuffix(".toml")).name for file in (sheets / "models").iterdir()}
     sizes = MODELS.removeprefix("Llama-3.1-8B (sim only), Qwen3-").split(", ")
     assert models == {"Llama-3.1-8B", *(f"Qwen3-{size}" for size in sizes)}
+
+
+def test_commands_stand_under_headings_a_line_each() -> None:
+    text = command("--help").out
+    places = [text.index(f"\n{title}:\n") for title in CommandsHelp.GROUPS]
+    assert places == sorted(places)
+    names = [info.name or getattr(info.callback, "__name__", "") for info in app.registered_commands]
+    for name in names:
+        (line,) = re.findall(rf"^  {name} +(\S.*)$", text, re.MULTILINE)
+        assert line.endswith("."), "a sentence that is too long for its line"
+    assert "Others:" not in text
+
+
+def test_nothing_in_help_is_cut_or_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for args in ((), *((info.name,) for info in app.registered_commands)):
+        text = command(*filter(None, args), "--help").out
+        assert max(map(len, text.splitlines())) <= 80
+        assert not re.search(r"^(?!Usage).*\.\.\.$", text, re.MULTILINE), args
