@@ -32,7 +32,9 @@ def plan(bounds: Bounds) -> tuple[Load, ...]:
 
 
 def _loads(bounds: Bounds) -> Iterator[Load]:
-    warm_up = mixed(bounds, like_contexts(bounds, min(7, bounds.limits.max_num_seqs - 1), 64), COARSE, 2, family="warm-up")
+    warm_up = mixed(
+        bounds, like_contexts(bounds, min(7, bounds.limits.max_num_seqs - 1), 64), COARSE, 2, family="warm-up"
+    )
     yield from filter(None, [warm_up])
     yield from filling(bounds, latest=0.1)
     for number in range(3):
@@ -61,7 +63,7 @@ def _round(bounds: Bounds, number: int, seed: int = 0) -> Iterator[Load]:
 def interleaved(kinds: Sequence[Sequence[Load]]) -> list[Load]:
     """All loads, those of each kind in their order and spread evenly over the whole.
 
-        a a a a    b b     ->   a b a a b a
+    a a a a    b b     ->   a b a a b a
     """
     placed = [((index + 0.5) / len(kind), load) for kind in kinds for index, load in enumerate(kind)]
     return [load for _, load in sorted(placed, key=lambda each: each[0])]
@@ -82,7 +84,9 @@ def _prefills(bounds: Bounds, number: int) -> list[Load]:
 
 def _mixes(bounds: Bounds, number: int, seed: int) -> list[Load]:
     most = bounds.limits.max_num_seqs - 1
-    loads = [mixed(bounds, like_contexts(bounds, min(rows, most), context), COARSE, 2) for rows, context in _MIXED[number]]
+    loads = [
+        mixed(bounds, like_contexts(bounds, min(rows, most), context), COARSE, 2) for rows, context in _MIXED[number]
+    ]
     cached = (1024, 4096, 16_384)[number]
     loads.append(mixed(bounds, like_contexts(bounds, min(8, most), 512), COARSE, 2, num_cached=cached))
     for name, median, rows, behind in _BESIDE[number]:

@@ -67,9 +67,9 @@ def mixed(
 
 
 def _fitting(bounds: Bounds, sizes: Sequence[int], num_cached: int, num_rows: int) -> list[int]:
-    """Sizes that one step and one sequence can hold; the largest possible in place of those somewhat beyond."""
-    limits = bounds.limits
-    most = min(limits.max_num_batched_tokens - num_rows, limits.max_model_len - 2 - num_cached)
+    """Sizes that one step, one sequence and the pool can hold; the largest possible in place of those just beyond."""
+    limits, left = bounds.limits, bounds.num_pool_tokens // 3 - num_cached // 2
+    most = min(limits.max_num_batched_tokens - num_rows, limits.max_model_len - 2 - num_cached, left)
     return sorted({min(size, most) for size in sizes if size <= 2 * most and most >= 2})
 
 

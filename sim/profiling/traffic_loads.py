@@ -48,7 +48,7 @@ def traffic(bounds: Bounds, num_rows: int, num_steps: int, seed: int, kind: Kind
     """
     random, limits = Random(seed), bounds.limits
     num_cached = bounds.whole_blocks(kind.num_cached)
-    if 2 * num_cached > limits.max_model_len:
+    if 2 * num_cached > limits.max_model_len or 8 * num_cached > bounds.num_pool_tokens:
         num_cached = 0
     median = min(random.choice(kind.medians), limits.max_model_len // 3)
     standing = [_standing(random, limits.max_model_len, median, num_steps) for _ in range(num_rows)]

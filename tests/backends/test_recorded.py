@@ -78,7 +78,9 @@ def test_columns_of_unequal_length_are_refused() -> None:
 
 def test_steps_that_nobody_asked_for_are_told_at_the_end() -> None:
     model = RecordedCostModel(
-        StepColumns.from_rows([StepShape(*[1] * len(StepShape._fields)), StepShape(*[1] * len(StepShape._fields))], [None, None]),
+        StepColumns.from_rows(
+            [StepShape(*[1] * len(StepShape._fields)), StepShape(*[1] * len(StepShape._fields))], [None, None]
+        ),
         StepTimes(np.array([1.0, 2.0]), np.array([1.0, 2.0])),
     )
     model.step_times(StepColumns.one_row(StepShape(*[1] * len(StepShape._fields)), None))

@@ -8,7 +8,10 @@ from sim.profiling.plan import interleaved, plan
 H200 = Bounds(Limits(block_size=256), 4510, (1, 2, 4, *range(8, 257, 8)))
 SMALL_POOL = Bounds(Limits(block_size=16, max_num_seqs=32, max_num_batched_tokens=512, max_model_len=2048), 300, ())
 SHORT = Bounds(Limits(block_size=16, max_num_seqs=4, max_num_batched_tokens=64, max_model_len=128), 40, (1, 2, 4))
-ALL = pytest.mark.parametrize("bounds", [H200, SMALL_POOL, SHORT], ids=["h200", "small_pool", "short"])
+FEW_BLOCKS = Bounds(Limits(block_size=16, max_num_seqs=4), 200, (1, 2, 4))
+ALL = pytest.mark.parametrize(
+    "bounds", [H200, SMALL_POOL, SHORT, FEW_BLOCKS], ids=["h200", "small_pool", "short", "few_blocks"]
+)
 
 
 def lives(load: Load) -> list[tuple[int, int, int]]:

@@ -1,7 +1,7 @@
 """Sweeps of hand-made loads on a cost model."""
 
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
@@ -112,5 +112,5 @@ def test_where_loads_take_more_time_than_there_is_they_are_left_out_evenly() -> 
     result = swept(loads, max_seconds=400)
     taken = [number for number in range(100) if number not in result.skipped]
     assert 25 < len(taken) < 45
-    assert max(after - before for before, after in zip(taken, taken[1:], strict=False)) <= 5
+    assert max(after - before for before, after in pairwise(taken)) <= 5
     assert taken[-1] > 90
