@@ -20,10 +20,13 @@ class StepRow(NamedTuple):
     num_prefill_seqs: int
     prefill_qk: int
     prefill_qq: int
+    prefill_context: int
     max_query: int
     max_context: int
     num_decode_seqs: int
     decode_context: int
+    decode_context_sq: int
+    max_decode_context: int
     num_sampled: int
     num_new_blocks: int
     num_admitted: int

@@ -77,7 +77,10 @@ def _check_format(meta: dict[str, Any], file: Path) -> None:
         raise RunError(f"{file}: 'format' is {meta.get('format')!r}, but a run has {FORMAT!r}.")
     if meta.get("format_version") != FORMAT_VERSION:
         version = meta.get("format_version")
-        raise RunError(f"{file}: 'format_version' is {version!r}; this release reads version {FORMAT_VERSION} only.")
+        raise RunError(
+            f"{file}: 'format_version' is {version!r}; this release reads version {FORMAT_VERSION} only. Replay the "
+            "run's trace again, or read it with the release that wrote it."
+        )
 
 
 def _json_type(type_: type) -> str:

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 FORMAT = "twinserve-run"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""1: without `prefill_context`, `decode_context_sq` and `max_decode_context` of steps. What they hold is in no other
+table, so that such a run is refused: no cost model could be fitted to it, and no step of it be verified."""
 STATUSES = ("finished", "failed", "aborted", "refused", "unfinished")
 
 
@@ -52,10 +54,13 @@ STEPS = _schema(
     Column("num_prefill_seqs", _INT, "prefill rows"),
     Column("prefill_qk", _INT, "over prefill rows, sum of query tokens times context"),
     Column("prefill_qq", _INT, "over prefill rows, sum of query tokens squared"),
+    Column("prefill_context", _INT, "over prefill rows, sum of context in tokens"),
     Column("max_query", _INT, "most query tokens of one row"),
     Column("max_context", _INT, "largest context of one row, in tokens, the last query token included"),
     Column("num_decode_seqs", _INT, "decode rows; a row of one token is a decode row, whatever it computes"),
     Column("decode_context", _INT, "over decode rows, sum of context in tokens"),
+    Column("decode_context_sq", _INT, "over decode rows, sum of context squared"),
+    Column("max_decode_context", _INT, "largest context of a decode row, in tokens; 0 without"),
     Column("num_sampled", _INT, "rows that yield a token"),
     Column("num_new_blocks", _INT, "KV blocks handed out for this step, prefix hits not counted"),
     Column("num_admitted", _INT, "requests that got their blocks in this step, resumed ones included"),

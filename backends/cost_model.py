@@ -48,7 +48,7 @@ class StepColumns(NamedTuple, Generic[Value]):
     """Shapes of one step (each field a float) or of many (each field a float64 column, all equally long).
 
     Attributes:
-        num_prefill_tokens: this and the next eleven fields are those of `engine.step_shape.StepShape`, in its order.
+        num_prefill_tokens: this and the next fourteen fields are those of `engine.step_shape.StepShape`, in its order.
         graph_size: rows of the captured graph that the batch was padded to; 0 if the step ran eager.
     """
 
@@ -56,10 +56,13 @@ class StepColumns(NamedTuple, Generic[Value]):
     num_prefill_seqs: Value
     prefill_qk: Value
     prefill_qq: Value
+    prefill_context: Value
     max_query: Value
     max_context: Value
     num_decode_seqs: Value
     decode_context: Value
+    decode_context_sq: Value
+    max_decode_context: Value
     num_sampled: Value
     num_new_blocks: Value
     num_admitted: Value

@@ -1,6 +1,8 @@
 """Turns a finished draft into the frozen `Batch`."""
 
 from itertools import islice
+from operator import mul
+from typing import NamedTuple
 
 from engine.batch import Admission, Batch
 from engine.draft import Admitted, Draft
@@ -64,17 +66,23 @@ def _shape(
     draft: Draft, firsts: tuple[int, ...], counts: tuple[int, ...], num_sampled: int, num_released: int
 ) -> StepShape:
     chunks = [] if draft.is_decode_of_all else [(first, n) for first, n in zip(firsts, counts, strict=True) if n > 1]
-    num_prefill, qk, qq = _prefill_work(chunks) if chunks else (0, 0, 0)
-    num_decodes = len(firsts) - len(chunks)
+    prefill = _prefill_work(chunks) if chunks else _NO_PREFILL
+    decodes = [first for first, n in zip(firsts, counts, strict=True) if n == 1] if chunks else firsts
+    num_decodes, sum_firsts = len(decodes), sum(decodes)
+    longest = max(decodes) + 1 if decodes else 0
     return StepShape(
-        num_prefill_tokens=num_prefill,
+        num_prefill_tokens=prefill.num_tokens,
         num_prefill_seqs=len(chunks),
-        prefill_qk=qk,
-        prefill_qq=qq,
+        prefill_qk=prefill.qk,
+        prefill_qq=prefill.qq,
+        prefill_context=prefill.context,
         max_query=max(counts) if chunks else min(num_decodes, 1),
-        max_context=max([first + n for first, n in chunks] + [max(firsts) + 1]) if firsts else 0,
+        max_context=max(prefill.longest, longest),
         num_decode_seqs=num_decodes,
-        decode_context=sum(firsts) - sum([first for first, _ in chunks]) + num_decodes,
+        decode_context=sum_firsts + num_decodes,
+        # A context is one more than the position: (first + 1)^2 = first^2 + 2 first + 1.
+        decode_context_sq=sum(map(mul, decodes, decodes)) + 2 * sum_firsts + num_decodes,
+        max_decode_context=longest,
         num_sampled=num_sampled,
         num_new_blocks=draft.num_new_blocks,
         num_admitted=len(draft.admitted),
@@ -82,7 +90,20 @@ def _shape(
     )
 
 
-def _prefill_work(chunks: list[tuple[int, int]]) -> tuple[int, int, int]:
-    """Tokens, query x context, query x query."""
-    tokens = [n for _, n in chunks]
-    return sum(tokens), sum([n * (first + n) for first, n in chunks]), sum([n * n for n in tokens])
+class _PrefillWork(NamedTuple):
+    """Sums over chunks: query tokens, query x context, query x query, context; and the longest context."""
+
+    num_tokens: int
+    qk: int
+    qq: int
+    context: int
+    longest: int
+
+
+_NO_PREFILL = _PrefillWork(0, 0, 0, 0, 0)
+
+
+def _prefill_work(chunks: list[tuple[int, int]]) -> _PrefillWork:
+    tokens, contexts = [n for _, n in chunks], [first + n for first, n in chunks]
+    qk, qq = sum(map(mul, tokens, contexts)), sum(map(mul, tokens, tokens))
+    return _PrefillWork(sum(tokens), qk, qq, sum(contexts), max(contexts))

@@ -14,10 +14,13 @@ class StepShape(NamedTuple):
         prefill_qk: over prefill rows, sum of (query tokens x context): attention work before the causal cut.
         prefill_qq: over prefill rows, sum of (query tokens squared): with `prefill_qk` it gives the exact causal work,
             qk - (qq - q) / 2 query-key pairs.
+        prefill_context: over prefill rows, sum of context; what they read of the cache is this less their query tokens.
         max_query: most query tokens of one row.
         max_context: largest context of one row.
         num_decode_seqs: decode rows.
         decode_context: over decode rows, sum of context.
+        decode_context_sq: over decode rows, sum of (context squared): with the sum it gives how unlike contexts are.
+        max_decode_context: largest context of a decode row; 0 without.
         num_sampled: rows that yield a token.
         num_new_blocks: blocks handed out for this batch, hits not counted.
         num_admitted: requests that got their blocks in this batch, resumed ones included.
@@ -28,10 +31,13 @@ class StepShape(NamedTuple):
     num_prefill_seqs: int
     prefill_qk: int
     prefill_qq: int
+    prefill_context: int
     max_query: int
     max_context: int
     num_decode_seqs: int
     decode_context: int
+    decode_context_sq: int
+    max_decode_context: int
     num_sampled: int
     num_new_blocks: int
     num_admitted: int

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, repeat
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,12 +76,17 @@ class StretchRecord(NamedTuple):
         stretch, num_steps = self.stretch, self.num_steps
         num_rows, firsts = len(stretch.request_ids), stretch.first_positions
         none, rows = [0] * num_steps, [num_rows] * num_steps
-        # No prefill: tokens, sequences, query x context, query x query.
-        yield from (none, none, none, none)
+        sum_firsts, squares = sum(firsts), sum(map(mul, firsts, firsts))
+        longest = range(max(firsts) + 1, max(firsts) + 1 + num_steps)
+        # No prefill: tokens, sequences, query x context, query x query, context.
+        yield from (none, none, none, none, none)
         yield [1] * num_steps
-        yield range(max(firsts) + 1, max(firsts) + 1 + num_steps)
+        yield longest
         yield rows
-        yield range(sum(firsts) + num_rows, sum(firsts) + num_rows * (num_steps + 1), num_rows)
+        yield range(sum_firsts + num_rows, sum_firsts + num_rows * (num_steps + 1), num_rows)
+        # Over rows, the sum of (first + step)^2 with steps counted from 1.
+        yield [squares + step * (2 * sum_firsts + num_rows * step) for step in range(1, num_steps + 1)]
+        yield longest
         yield rows
         yield stretch.num_new_blocks[:num_steps]
         yield none

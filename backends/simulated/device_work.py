@@ -61,10 +61,9 @@ class Launches(NamedTuple, Generic[Value]):
 class DeviceWork:
     """Counts what each operation of a step computes and moves on one GPU.
 
-    Weights are read once a step, those of the head only if a row is sampled. Causal attention is counted exactly. A
-    shape does not tell the context of each prefill row: the cached tokens that these rows read are estimated as if
-    query length and history were independent, which is exact if all rows are alike in either. Padding rows of a graph
-    cost what a row with a context of one token costs, but write no KV and are not sampled.
+    Weights are read once a step, those of the head only if a row is sampled. Causal attention is counted exactly, and
+    so are the cached tokens that prefill rows read. Padding rows of a graph cost what a row with a context of one token
+    costs, but write no KV and are not sampled.
 
     Args:
         shard: the part of the model that the GPU holds.
@@ -118,9 +117,7 @@ class DeviceWork:
         """(bytes, FLOPs) of this one of `OPERATIONS`; both are 0 without prefill rows."""
         num_tokens = steps.num_prefill_tokens
         pairs = steps.prefill_qk - (steps.prefill_qq - num_tokens) / 2.0
-        history = (steps.prefill_qk - steps.prefill_qq) * steps.num_prefill_seqs / larger(num_tokens, 1.0)
-        kv_bytes = (num_tokens + history) * self._kv_bytes
-        return kv_bytes + num_tokens * self._query_bytes, pairs * self._pair_flops
+        return steps.prefill_context * self._kv_bytes + num_tokens * self._query_bytes, pairs * self._pair_flops
 
     def decode_attention(self, steps: StepColumns[Value]) -> tuple[Value, Value]:
         """(bytes, FLOPs) of this one of `OPERATIONS`, padding rows included."""

@@ -14,8 +14,7 @@ class LeastTime:
     """What a step's FLOPs take at the compute peak, or its bytes at the memory peak, whichever is more.
 
     Counted is only what cannot be saved: the products of the rows that are there, attention under the causal mask, the
-    weights once, and keys and values once when they are written and once when they are read. Of what prefill rows read
-    of the cache a shape proves no more than the sum of q x history over the largest q.
+    weights once, and keys and values once when they are written and once when they are read.
 
     Args:
         shard: the part of the model that a GPU holds.
@@ -39,15 +38,14 @@ class LeastTime:
         sizes = (steps.num_prefill_tokens, steps.num_decode_seqs, steps.num_sampled)
         products_s, weights_s = self._kept(*sizes) if isinstance(sizes[0], float) else self._products(*sizes)
         pairs = steps.prefill_qk - (steps.prefill_qq - steps.num_prefill_tokens) / 2.0 + steps.decode_context
-        history = (steps.prefill_qk - steps.prefill_qq) / larger(steps.max_query, 1.0)
         flops_s = products_s + pairs * self._pair_s
-        return larger(weights_s + (steps.decode_context + history) * self._kv_s, flops_s)
+        return larger(weights_s + (steps.decode_context + steps.prefill_context) * self._kv_s, flops_s)
 
     def _products(self, num_prefill_tokens: Value, num_decode_seqs: Value, num_sampled: Value) -> tuple[Value, Value]:
         """Seconds of the FLOPs of all products, and of the bytes of all weights and of new keys and values."""
         num_tokens = num_prefill_tokens + num_decode_seqs
         flops = num_tokens * (2.0 * self._weights) + num_sampled * (2.0 * self._head)
         num_bytes = (is_present(num_sampled) * self._head + self._weights) * self._dtype_bytes
-        # The context of decode rows counts their own tokens; those of prefill rows are read and written too.
-        kv_s = (num_tokens + num_prefill_tokens) * self._kv_s
+        # Written; what is read are the contexts, in which a step's own tokens count.
+        kv_s = num_tokens * self._kv_s
         return flops / self._flops_per_s, num_bytes / self._bytes_per_s + kv_s

@@ -1,5 +1,7 @@
 """The shapes of a stretch's steps, for a cost model."""
 
+from operator import mul
+
 import numpy as np
 
 from backends.cost_model import FloatColumn, StepColumns, constant_column
@@ -9,8 +11,9 @@ from engine.stretch import Stretch
 def columns_of(stretch: Stretch, graph_size: int | None) -> StepColumns[FloatColumn]:
     """Shapes of all its steps, which are alike in most.
 
-        step               0                       1                   2
-        decode_context   sum of (position + 1)   + one for each row  + one for each row ...
+        step                0                         1                   2
+        decode_context      sum of (position + 1)     + one for each row  + one for each row ...
+        decode_context_sq   sum of (position + 1)^2   + 2 x decode_context before + one for each row ...
 
     Args:
         stretch: decode steps of the same rows.
@@ -23,15 +26,22 @@ def columns_of(stretch: Stretch, graph_size: int | None) -> StepColumns[FloatCol
     if stretch.released:
         released = np.zeros(num_steps)
         released[0] = len(stretch.released)
+    firsts = stretch.first_positions
+    sum_firsts, longest = float(sum(firsts)), max(firsts) + offsets
+    # Over rows, the sum of (first + offset)^2; whole numbers far below 2^53, so nothing is rounded.
+    squares = float(sum(map(mul, firsts, firsts))) + offsets * (2.0 * sum_firsts + num_rows * offsets)
     return StepColumns(
         num_prefill_tokens=none,
         num_prefill_seqs=none,
         prefill_qk=none,
         prefill_qq=none,
+        prefill_context=none,
         max_query=constant_column(1.0, num_steps),
-        max_context=max(stretch.first_positions) + offsets,
+        max_context=longest,
         num_decode_seqs=rows,
-        decode_context=sum(stretch.first_positions) + num_rows * offsets,
+        decode_context=sum_firsts + num_rows * offsets,
+        decode_context_sq=squares,
+        max_decode_context=longest,
         num_sampled=rows,
         num_new_blocks=np.array(stretch.num_new_blocks, np.float64),
         num_admitted=none,

@@ -3,10 +3,10 @@
     python -m benchmarks.fidelity --model Qwen3-0.6B --traces TRACES --folder /tmp/fidelity --archive OUT
     python -m benchmarks.fidelity --tiny --folder /tmp/fidelity            # to try it without a GPU
 
-Call it again to go on: what is in the folder is not run again. The model is loaded once a call.
+Call it again to go on: what is in the folder is not run again. The model is loaded once a call. The stage "plan"
+simulates with a cost model fitted to the profile, to find rates and windows; by itself it needs no GPU.
 """
 
-import json
 import sys
 import time
 from contextlib import closing
@@ -19,7 +19,7 @@ import typer
 from benchmarks.fidelity.archive import archive_new
 from benchmarks.fidelity.bench import Bench
 from benchmarks.fidelity.measurement import Measurement, measurements
-from benchmarks.fidelity.workload import Workload
+from benchmarks.fidelity.run_plan import make_plan, read_plan
 from benchmarks.fidelity.workloads import TINY_WORKLOADS, WORKLOADS
 from benchmarks.machine_facts import process_age_s
 from benchmarks.qwen3_engine import TINY
@@ -32,9 +32,9 @@ from sim.profiling.profile_table import profile_table
 from sim.replay_settings import ReplaySettings
 from sim.step_clock import MeasuredClock
 
-_STAGES = "profile,capacity,runs"
-_TAIL_S = 12.0
-"""Time that a run may take beyond its window: requests that are left, and the writing of tables."""
+_STAGES = "profile,plan,runs"
+_TAIL_S = 5.0
+"""Time that a run may take beyond what is expected: the writing of tables, and where the simulation is wrong."""
 
 
 def main(
@@ -46,7 +46,8 @@ def main(
     only: Annotated[str, typer.Option(help="Workloads, by comma; all if empty.")] = "",
     shares: Annotated[str, typer.Option(help="Percent of the sustained rate, by comma.")] = "70,110,30",
     repeat: Annotated[int, typer.Option(help="Share that is run twice, and once at wall pace; 0 = none.")] = 70,
-    window: Annotated[float, typer.Option(help="Seconds of arrivals in each run.")] = 30.0,
+    window: Annotated[float, typer.Option(help="Most seconds of arrivals in a run.")] = 30.0,
+    max_run: Annotated[float, typer.Option(help="Seconds that a run may take; windows are cut for it.")] = 50.0,
     profile_seconds: Annotated[float, typer.Option(help="Time for the profile.")] = 180.0,
     max_seconds: Annotated[
         float, typer.Option(help="Nothing is begun that would end later, from process start.")
@@ -71,34 +72,29 @@ def main(
     workloads = [workload for workload in known if not only or workload.name in only.split(",")]
     planned = measurements(workloads, [int(share) for share in shares.split(",")], repeat or None)
     folder.mkdir(parents=True, exist_ok=True)
+    stages = stage.split(",")
+
+    def plan() -> None:
+        if "plan" in stages:
+            make_plan(folder, traces, planned, window, max_run, lambda line: print(line, flush=True))
+
     try:
         with clean_exit():
+            if stages == ["plan"]:
+                plan()
+                return
             parts = make_parts(settings)
             with closing(parts.engine.backend):
                 print(*parts.engine.notices, f"{parts.engine.backend.num_blocks} KV blocks.", flush=True)
-                bench = Bench(parts, MeasuredClock, folder, traces)
-                _run_stages(bench, stage.split(","), planned, workloads, window, profile_seconds, deadline)
+                if "profile" in stages:
+                    _profile(parts, folder, profile_seconds)
+                plan()
+                if "runs" in stages:
+                    _runs(Bench(parts, MeasuredClock, folder, traces), planned, deadline)
     finally:
         if archive is not None:
             prefix = f"{model.rpartition('/')[2]}-{block_size}-{int(time.time())}"
             print(*archive_new(folder, archive, prefix), sep="\n", flush=True)
-
-
-def _run_stages(
-    bench: Bench,
-    stages: list[str],
-    planned: list[Measurement],
-    workloads: list[Workload],
-    window_s: float,
-    profile_s: float,
-    deadline: float,
-) -> None:
-    if "profile" in stages:
-        _profile(bench.parts, bench.folder, profile_s)
-    if "capacity" in stages:
-        _capacities(bench, workloads, deadline)
-    if "runs" in stages:
-        _runs(bench, planned, window_s, deadline)
 
 
 def _profile(parts: Parts, folder: Path, seconds: float) -> None:
@@ -110,33 +106,20 @@ def _profile(parts: Parts, folder: Path, seconds: float) -> None:
         sys.stdout.flush()
 
 
-def _capacities(bench: Bench, workloads: list[Workload], deadline: float) -> None:
-    rates = _known_rates(bench.folder)
-    for workload in workloads:
-        if workload.name not in rates and _is_time_for(2 * workload.saturated_s, deadline, workload.name):
-            rates[workload.name] = bench.sustained_rate(workload)
-            print(f"{workload.name}: {rates[workload.name]:.4g} requests/s can be sustained", flush=True)
-            (bench.folder / "sustained.json").write_text(json.dumps(rates, indent=1), "utf-8")
-
-
-def _known_rates(folder: Path) -> dict[str, float]:
-    path = folder / "sustained.json"
-    return dict(json.loads(path.read_text("utf-8"))) if path.exists() else {}
-
-
-def _runs(bench: Bench, planned: list[Measurement], window_s: float, deadline: float) -> None:
-    rates = _known_rates(bench.folder)
-    for each in planned:
+def _runs(bench: Bench, measured: list[Measurement], deadline: float) -> None:
+    plan = read_plan(bench.folder)
+    for each in measured:
         path = bench.folder / "runs" / each.name
-        expected_s = window_s * max(1.0, each.share / 100) + _TAIL_S
-        if path.exists() or not _is_time_for(expected_s, deadline, each.name):
+        if path.exists():
             continue
-        if each.workload.name not in rates:
-            print(f"{each.name}: not run, its sustained rate is not known; run stage capacity", flush=True)
+        if each.case not in plan:
+            print(f"{each.name}: not run, it is not planned; run stage plan", flush=True)
+            continue
+        run = plan[each.case]
+        if not _is_time_for(max(run.expected_s, run.window_s) + _TAIL_S, deadline, each.name):
             continue
         try:
-            rate = rates[each.workload.name] * each.share / 100
-            _report(each, bench.run(each.workload, each.name, rate, window_s, each.pace))
+            _report(each, bench.run(each.workload, each.name, run.rate, run.window_s, each.pace))
         except SimError as error:  # the others can be run all the same
             print(f"{each.name}: not run. {error}", flush=True)
 

@@ -56,6 +56,13 @@ class Bench:
         )
         return self._replay(workload, settings, self.folder / "runs" / name, Interrupt(), lambda _, __: None)
 
+    def simulated_s(self, workload: Workload, rate: float, window_s: float) -> float:
+        """How long such a run takes on the clock, in seconds; nothing of it is kept."""
+        settings = replace(self.parts.settings, **self._window(workload, rate, window_s), pace="virtual")
+        with tempfile.TemporaryDirectory() as scratch:
+            summary = self._replay(workload, settings, Path(scratch) / "run", Interrupt(), lambda _, __: None)
+        return float(summary["duration"])
+
     def sustained_rate(self, workload: Workload) -> float:
         """Requests a second that are served while more wait than can run.
 

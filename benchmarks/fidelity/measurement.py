@@ -23,10 +23,15 @@ class Measurement:
     pace: str = "virtual"
 
     @property
+    def case(self) -> str:
+        """What its repeats and paces share: mooncake-070."""
+        return f"{self.workload.name}-{self.share:03}"
+
+    @property
     def name(self) -> str:
         """Of its run directory: mooncake-070, -070-repeat2, -070-wall."""
         repeat = f"-repeat{self.repeat}" if self.repeat > 1 else ""
-        return f"{self.workload.name}-{self.share:03}{repeat}{'-wall' if self.pace == 'wall' else ''}"
+        return f"{self.case}{repeat}{'-wall' if self.pace == 'wall' else ''}"
 
 
 def measurements(workloads: Sequence[Workload], shares: Sequence[int], repeated: int | None) -> list[Measurement]:

@@ -66,10 +66,10 @@ def skewed(bounds: Bounds, num_short: int, short: int, long: int, num_steps: int
     return Load(f"{num_short} of {short} tokens, 1 of {long}", "skewed", standing)
 
 
-def standing_rows(bounds: Bounds, num_rows: int, context: int, num_steps: int) -> tuple[Standing, ...]:
-    """Rows that decode for `num_steps` steps; their contexts differ by up to a block."""
+def like_contexts(bounds: Bounds, num_rows: int, context: int) -> list[int]:
+    """Contexts of rows, in tokens, that differ by up to a block."""
     extra = min(bounds.limits.block_size, context)
-    return tuple([Standing(context + index * _SPREAD % extra, num_steps + 1) for index in range(num_rows)])
+    return [context + index * _SPREAD % extra for index in range(num_rows)]
 
 
 def skewed_loads(bounds: Bounds, num_steps: int) -> Iterator[Load]:

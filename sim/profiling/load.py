@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Family = Literal["warm-up", "decode", "skewed", "prefill", "mixed", "traffic"]
+Family = Literal["warm-up", "decode", "skewed", "unlike", "prefill", "mixed", "traffic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +62,22 @@ class Load:
     num_cached: int = 0
     num_warm_up: int = 3
     latest: float = 1.0
+
+    @property
+    def num_steps(self) -> int:
+        """Steps that it takes, its set-up included."""
+        ends = [each.num_outputs for each in self.standing]
+        ends += [number + chunk.num_outputs for number, chunks in enumerate(self.arrivals, 1) for chunk in chunks]
+        return max([*ends, len(self.arrivals) + 1])
+
+    @property
+    def size(self) -> float:
+        """About how long it takes beside other loads, in steps that hold next to nothing.
+
+        In the time of such a step a GPU computes about 1,500 tokens of prompts or 3,000,000 pairs of query and key, or
+        reads contexts of 100,000 tokens.
+        """
+        contexts = sum([each.num_tokens * (each.num_outputs - 1) for each in self.standing])
+        chunks = [chunk for chunks in self.arrivals for chunk in chunks]
+        pairs = sum([chunk.num_tokens * (chunk.num_cached + chunk.num_tokens / 2) for chunk in chunks])
+        return self.num_steps + contexts / 1e5 + sum([chunk.num_tokens for chunk in chunks]) / 1500 + pairs / 3e6

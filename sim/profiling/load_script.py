@@ -1,6 +1,7 @@
 """Arrivals of a sweep: one load after the other, step by step."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 
 from sim.arrivals import Arrival
 from sim.interrupt import Interrupt
@@ -11,13 +12,25 @@ _DOCUMENT = 1 << 40
 """First content id of the text that prompts find in the cache."""
 
 
+_MAX_DELAY = 0.04
+"""Share of the time by which a load may begin later than its place among the loads says."""
+
+
+def _shares(loads: Sequence[Load]) -> list[float]:
+    """Share of the sizes of all loads that lies before each."""
+    total = sum([load.size for load in loads])
+    before = accumulate([load.size for load in loads], initial=0.0)
+    return [each / total for each, _ in zip(before, loads, strict=False)]
+
+
 class LoadScript:
     """Satisfies `sim.arrival_source.ArrivalSource`; is asked once a step, so it counts the steps.
 
     Args:
         loads: what to run, in order.
         block_size: tokens in a KV block, and of one content id.
-        max_seconds: wall time after which the sweep is broken off, within a load if need be.
+        max_seconds: wall time for all of them; loads are left out evenly to keep to it, and the sweep is broken off
+            after it, within a load if need be.
         interrupt: how it is broken off.
         clock: wall time, in seconds.
         on_load: called with the number of each load before it begins.
@@ -44,6 +57,7 @@ class LoadScript:
         self._clock = clock
         self._on_load = on_load
         self._started = clock()
+        self._shares = _shares(loads)
         self._coming: tuple[tuple[TraceRequest, ...], ...] = ((),)
         self._num_live = 0
         self._is_over = False
@@ -81,7 +95,7 @@ class LoadScript:
         self.step = 0
         self.load += 1
         share = self.elapsed_s / self._max_seconds
-        while self.load < len(self._loads) and share >= self._loads[self.load].latest:
+        while self.load < len(self._loads) and self._is_late(share):
             self.skipped.append(self.load)
             self.load += 1
         if self.load == len(self._loads):
@@ -89,6 +103,17 @@ class LoadScript:
             return
         self._on_load(self.load)
         self._coming = self._requests(self._loads[self.load])
+
+    def _is_late(self, share: float) -> bool:
+        """Whether so much of the time has passed that this load is left out.
+
+        Where loads take more time than there is, some of them are left out all the way, not all of the last ones:
+
+            share of the loads' sizes   0 |--a--|--b--|--c--|--d--| 1
+            share of the time           0 |---a---|      |---c---|...     b is late, c is not
+        """
+        latest = min(self._loads[self.load].latest, self._shares[self.load] + _MAX_DELAY)
+        return self.load > 0 and share >= latest
 
     def _requests(self, load: Load) -> tuple[tuple[TraceRequest, ...], ...]:
         standing = [Chunk(each.num_tokens, 0, each.num_outputs) for each in load.standing]

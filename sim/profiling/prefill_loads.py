@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sim.profiling.bounds import Bounds
-from sim.profiling.decode_loads import standing_rows
-from sim.profiling.load import Chunk, Family, Load
+from sim.profiling.load import Chunk, Family, Load, Standing
 
 COARSE = (2, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
 FINE = (2, 8, 24, 48, 64, 96, 128, 192, 256, 384, 512, 640, 768, 1000, 1024, 1300, 1536, 1800, 2048, 2600, 3072, 3600)
@@ -38,39 +37,39 @@ def together(bounds: Bounds, totals: Sequence[int], counts: Sequence[int], repea
 
 def mixed(
     bounds: Bounds,
-    num_rows: int,
-    context: int,
+    contexts: Sequence[int],
     sizes: Sequence[int],
     repeats: int,
     *,
     num_cached: int = 0,
     family: Family = "mixed",
 ) -> Load | None:
-    """A prompt at every second step beside rows that decode; None if they do not fit.
+    """A prompt at every second step beside rows that decode at these contexts; None if they do not fit.
 
-    The contexts are shorter than asked for where sequences cannot be so long.
+    Contexts are shorter than asked for where sequences cannot be so long.
     """
-    num_cached = bounds.whole_blocks(num_cached)
+    num_cached, num_rows = bounds.whole_blocks(num_cached), len(contexts)
     fitting = _fitting(bounds, sizes, num_cached, num_rows)
     arrivals: list[tuple[Chunk, ...]] = [()] * 3
     for size in fitting * repeats:
         arrivals += [(Chunk(size, num_cached),), ()]
     num_steps, limits = len(arrivals), bounds.limits
-    context = min(context, limits.max_model_len - limits.block_size - num_steps - 1)
-    if not fitting or num_rows >= limits.max_num_seqs or context < 1:
+    longest = limits.max_model_len - num_steps - 2
+    # The text in the cache is a sequence of the set-up, too.
+    if not fitting or not num_rows or num_rows >= limits.max_num_seqs or longest < 1:
         return None
-    standing = standing_rows(bounds, num_rows, context, num_steps)
+    standing = tuple([Standing(min(context, longest), num_steps + 1) for context in contexts])
     if not bounds.fits(standing, num_cached + 2 * fitting[-1]):
         return None
-    name = f"{num_rows} decode at {context}, a prompt behind {num_cached} cached"
+    name = f"{num_rows} decode at about {sum(contexts) // num_rows}, a prompt behind {num_cached} cached"
     num_warm_up = num_steps if family == "warm-up" else 3
     return Load(name, family, standing, tuple(arrivals), num_cached, num_warm_up)
 
 
 def _fitting(bounds: Bounds, sizes: Sequence[int], num_cached: int, num_rows: int) -> list[int]:
-    """Sizes that one step and one sequence can hold; the largest possible in place of those somewhat beyond."""
-    limits = bounds.limits
-    most = min(limits.max_num_batched_tokens - num_rows, limits.max_model_len - 2 - num_cached)
+    """Sizes that one step, one sequence and the pool can hold; the largest possible in place of those just beyond."""
+    limits, left = bounds.limits, bounds.num_pool_tokens // 3 - num_cached // 2
+    most = min(limits.max_num_batched_tokens - num_rows, limits.max_model_len - 2 - num_cached, left)
     return sorted({min(size, most) for size in sizes if size <= 2 * most and most >= 2})
 
 

@@ -16,7 +16,7 @@ from analysis.schema import STEPS
 from sim.errors import SimError
 
 FORMAT = "twinserve-profile"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 META_KEY = b"twinserve"
 _OF_A_RUN = ("step", "num_waiting", "num_running", "num_used_blocks")
 """Columns of a run's steps that say nothing about a step's time."""
@@ -73,7 +73,7 @@ def read_profile(path: Path) -> Profile:
     if (meta.get("format"), meta.get("format_version")) != (FORMAT, FORMAT_VERSION):
         raise SimError(
             f"{path} has format {meta.get('format')!r}, version {meta.get('format_version')!r}; this program reads "
-            f"{FORMAT}, version {FORMAT_VERSION}."
+            f"{FORMAT}, version {FORMAT_VERSION}. Take the profile again."
         )
     columns = {name: np.array(table.column(name).to_pylist(), dtype=np.float64) for name in table.column_names}
     return Profile(columns, meta)

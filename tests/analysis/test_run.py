@@ -121,7 +121,10 @@ def test_damaged_summary(path: Path) -> None:
     [
         ({"format": ...}, "'format' is None"),
         ({"format": "other"}, "'format' is 'other'"),
-        ({"format_version": 2}, "'format_version' is 2; this release reads version 1 only"),
+        (
+            {"format_version": 1},
+            "'format_version' is 1; this release reads version 2 only. Replay the run's trace again",
+        ),
         ({"complete": ...}, "lacks 'complete'"),
         ({"complete": "yes"}, "must be of JSON type boolean"),
         ({"num_kv_blocks": ...}, "lacks 'num_kv_blocks'"),

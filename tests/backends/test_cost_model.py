@@ -6,7 +6,7 @@ from backends.errors import RecordedStepsError
 from backends.simulated import RooflineModel, load_gpu_sheet, load_model_sheet
 from engine.step_shape import StepShape
 
-SHAPES = [StepShape(*range(first, first + 12)) for first in (0, 100, 10**9)]
+SHAPES = [StepShape(*range(first, first + 15)) for first in (0, 100, 10**9)]
 
 
 def test_larger_works_on_numbers_and_row_by_row() -> None:
@@ -24,7 +24,7 @@ def test_is_present_is_exactly_zero_or_one() -> None:
 
 def test_one_row_keeps_the_fields_and_calls_eager_zero() -> None:
     row = StepColumns.one_row(SHAPES[1], None)
-    assert row[:12] == tuple(SHAPES[1])
+    assert row[:-1] == tuple(SHAPES[1])
     assert row.graph_size == 0
     assert StepColumns.one_row(SHAPES[1], 16).graph_size == 16
     assert {type(value) for value in row} == {float}
@@ -59,7 +59,7 @@ def test_a_table_without_a_field_is_refused() -> None:
 
 
 def test_no_rows_give_empty_columns() -> None:
-    assert [len(column) for column in StepColumns.from_rows([], [])] == [0] * 13
+    assert [len(column) for column in StepColumns.from_rows([], [])] == [0] * len(StepColumns._fields)
 
 
 def test_shapes_and_graph_sizes_must_pair_up() -> None:
@@ -73,7 +73,9 @@ def test_columns_of_one_number_give_the_bits_of_full_columns() -> None:
     rows = constant_column(8.0, num_steps)
     contexts: FloatColumn = np.arange(1000.0, 1000.0 + 8.0 * num_steps, 8.0)
     none, one = constant_column(0.0, num_steps), constant_column(1.0, num_steps)
-    steps = StepColumns(none, none, none, none, one, contexts, rows, contexts, rows, one, none, none, rows)
+    steps = StepColumns(
+        none, none, none, none, none, one, contexts, rows, contexts, contexts, contexts, rows, one, none, none, rows
+    )  # fmt: skip
     full: StepColumns[FloatColumn] = StepColumns(*(np.array(column, np.float64) for column in steps))
     model = RooflineModel(load_model_sheet("Qwen3-0.6B"), load_gpu_sheet("H200"))
 

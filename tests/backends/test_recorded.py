@@ -7,7 +7,7 @@ from backends.recorded import RecordedCostModel
 from engine.step_shape import StepShape
 from tests.backends.step_shapes import Row, decode_shape, shape_of
 
-EMPTY = StepShape(*[0] * 12)
+EMPTY = StepShape(*[0] * len(StepShape._fields))
 SHAPES = [shape_of([Row(9, 0)]), EMPTY, decode_shape(2, 10), decode_shape(2, 11)]
 GRAPHS = [None, None, 2, 2]
 DURATIONS = [0.5, 0.25, 0.125, 1 / 3]
@@ -78,10 +78,12 @@ def test_columns_of_unequal_length_are_refused() -> None:
 
 def test_steps_that_nobody_asked_for_are_told_at_the_end() -> None:
     model = RecordedCostModel(
-        StepColumns.from_rows([StepShape(*[1] * 12), StepShape(*[1] * 12)], [None, None]),
+        StepColumns.from_rows(
+            [StepShape(*[1] * len(StepShape._fields)), StepShape(*[1] * len(StepShape._fields))], [None, None]
+        ),
         StepTimes(np.array([1.0, 2.0]), np.array([1.0, 2.0])),
     )
-    model.step_times(StepColumns.one_row(StepShape(*[1] * 12), None))
+    model.step_times(StepColumns.one_row(StepShape(*[1] * len(StepShape._fields)), None))
 
     with pytest.raises(RecordedStepsError, match="has 1 more steps than this run's 1"):
         model.check_finished()

@@ -25,17 +25,20 @@ def test_shape_of_prompts_and_then_of_decodes() -> None:
         num_prefill_seqs=2,
         prefill_qk=25 + 81,
         prefill_qq=25 + 81,
+        prefill_context=5 + 9,
         max_query=9,
         max_context=9,
         num_decode_seqs=0,
         decode_context=0,
+        decode_context_sq=0,
+        max_decode_context=0,
         num_sampled=2,
         num_new_blocks=5,
         num_admitted=2,
         num_released=0,
     )
-    assert first == StepShape(0, 0, 0, 0, 1, 10, 2, 6 + 10, 2, 0, 0, 0)
-    assert second == StepShape(0, 0, 0, 0, 1, 11, 2, 7 + 11, 2, 0, 0, 0)
+    assert first == StepShape(0, 0, 0, 0, 0, 1, 10, 2, 6 + 10, 36 + 100, 10, 2, 0, 0, 0)
+    assert second == StepShape(0, 0, 0, 0, 0, 1, 11, 2, 7 + 11, 49 + 121, 11, 2, 0, 0, 0)
 
 
 def test_shape_of_a_mixed_step_with_a_cut_prompt_a_hit_and_a_release() -> None:
@@ -54,17 +57,20 @@ def test_shape_of_a_mixed_step_with_a_cut_prompt_a_hit_and_a_release() -> None:
         num_prefill_seqs=2,
         prefill_qk=3 * 11 + 6 * 6,
         prefill_qq=9 + 36,
+        prefill_context=11 + 6,
         max_query=6,
         max_context=11,
         num_decode_seqs=1,
         decode_context=4,
+        decode_context_sq=16,
+        max_decode_context=4,
         num_sampled=2,
         num_new_blocks=1 + 2,
         num_admitted=2,
         num_released=0,
     )
     assert driver.batches[1].shape.num_released == 1
-    assert driver.batches[3].shape == StepShape(9, 1, 9 * 15, 81, 9, 15, 1, 5, 1, 1 + 2, 0, 1)
+    assert driver.batches[3].shape == StepShape(9, 1, 9 * 15, 81, 15, 9, 15, 1, 5, 25, 5, 1, 1 + 2, 0, 1)
 
 
 def test_causal_work_of_chunks_is_that_of_the_whole_prompt() -> None:
@@ -88,7 +94,7 @@ def test_prompt_row_of_one_token_counts_as_a_decode_row() -> None:
     first, second = _shapes(driver, 2)
 
     assert (first.num_prefill_seqs, first.num_decode_seqs, first.num_sampled) == (1, 0, 0)
-    assert second == StepShape(0, 0, 0, 0, 1, 6, 1, 6, 1, 0, 0, 0)
+    assert second == StepShape(0, 0, 0, 0, 0, 1, 6, 1, 6, 36, 6, 1, 0, 0, 0)
 
 
 def test_longest_context_may_belong_to_a_decode_row() -> None:
@@ -98,8 +104,18 @@ def test_longest_context_may_belong_to_a_decode_row() -> None:
     driver.add(request("short", 3))
     driver.step()
 
-    assert driver.batches[1].shape.max_context == 31
+    assert driver.batches[1].shape.max_context == driver.batches[1].shape.max_decode_context == 31
     assert driver.batches[1].shape.max_query == 3
+
+
+def test_longest_context_of_decode_rows_is_told_apart_from_a_longer_chunk() -> None:
+    driver = Driver(VllmPolicy(), limits(), num_blocks=32)
+    driver.add(request("short", 3, max_tokens=3))
+    driver.step()
+    driver.add(request("long", 30))
+    driver.step()
+
+    assert (driver.batches[1].shape.max_context, driver.batches[1].shape.max_decode_context) == (30, 4)
 
 
 def test_blocks_of_a_withdrawn_row_still_count_as_handed_out() -> None:

@@ -8,7 +8,7 @@ from engine.sampling_params import SamplingParams
 from engine.step_shape import StepShape
 from engine.token_prompt import TokenPrompt
 
-NO_SHAPE = StepShape(*[0] * 12)
+NO_SHAPE = StepShape(*[0] * len(StepShape._fields))
 
 
 def ints(*values):

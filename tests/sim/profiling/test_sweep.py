@@ -1,7 +1,7 @@
 """Sweeps of hand-made loads on a cost model."""
 
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
@@ -104,3 +104,13 @@ def test_a_step_that_cannot_be_computed_is_an_error() -> None:
     broken = replace(whole, engine=replace(whole.engine, backend=Broken(whole, 1)))
     with pytest.raises(SimError, match="out of memory"):
         sweep(broken, [Load("a", "decode", (Standing(10, 5),))], 10, Interrupt())
+
+
+def test_where_loads_take_more_time_than_there_is_they_are_left_out_evenly() -> None:
+    loads = [Load(str(number), "decode", (Standing(10, 11),)) for number in range(100)]
+    # The clock is asked about once a step, so all loads would take some 1,100 s.
+    result = swept(loads, max_seconds=400)
+    taken = [number for number in range(100) if number not in result.skipped]
+    assert 25 < len(taken) < 45
+    assert max(after - before for before, after in pairwise(taken)) <= 5
+    assert taken[-1] > 90
