@@ -33,7 +33,7 @@ def test_step_without_rows_is_legal_and_carries_the_end(policy: Policy) -> None:
 
     assert len(batch) == 0
     assert [each.request_id for each in batch.ended] == ["big"]
-    assert batch.shape == (0,) * 12
+    assert not any(batch.shape)
     assert batch.released == ()
     assert not driver.scheduler.has_unfinished
     assert len(driver.scheduler.schedule()) == 0
