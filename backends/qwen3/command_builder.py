@@ -55,8 +55,8 @@ class CommandBuilder:
     def build(self, batch: Batch) -> tuple[StepCommand, dict[str, str]]:
         """The command of a batch, and the reasons why some of its rows must fail: their prompts cannot be embedded.
 
-        A step that was broken off has no result, and the next command tells that of the step before it once more: Ctrl-C
-        may have come before the rows knew it, and to be told twice does no harm.
+        A step that was broken off has no result, and the next command tells that of the step before it once more: the
+        rows may not have got to know it, and to be told twice does no harm.
         """
         # A sequence that was resumed and preempted while one batch was made is released a second time; a scheduler that
         # came to its end never released its last ones, whose names the next scheduler may use again.

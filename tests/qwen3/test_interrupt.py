@@ -19,10 +19,10 @@ def outputs_of(folder, interrupted=None):
             llm.step()
         late = llm.add_request([9] * 20, GREEDY)
         if interrupted is not None:
-            owner, method = interrupted(llm._backend)
-            with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-                patch.setattr(owner, method, _interrupt)
-                llm.step()
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(*interrupted(llm._backend), _interrupt)
+                with pytest.raises(KeyboardInterrupt):
+                    llm.step()
         while llm.has_unfinished:
             outputs |= {ended.request_id: ended.output_ids for ended in llm.step().ended}
     assert (late in outputs) == (interrupted is None)
