@@ -1,10 +1,8 @@
 """Offline use: prompts in, outputs out, on any backend."""
 
-import reprlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
-from operator import index
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -17,6 +15,7 @@ from engine.mailbox import Mailbox
 from engine.policies.vllm import VllmPolicy
 from engine.policy import Policy
 from engine.progress_line import ProgressLine
+from engine.prompt_input import check_list, check_text, token_ids_of
 from engine.request import Request
 from engine.request_output import RequestOutput
 from engine.sampling_params import SamplingParams
@@ -195,8 +194,10 @@ class LLM:
     def _requests(
         self, prompts: Sequence[PromptLike], params: SamplingParams | Sequence[SamplingParams] | None
     ) -> list[Request]:
+        check_list(prompts, "Prompts")
         if params is None or isinstance(params, (SamplingParams, Mapping)):
             params = [SamplingParams() if params is None else params] * len(prompts)
+        check_list(params, "Sampling params")
         if len(params) != len(prompts):
             raise RequestError(
                 f"There are {len(prompts)} prompts but {len(params)} sampling params; give one or as many."
@@ -213,18 +214,10 @@ class LLM:
         ]
 
     def _encode(self, prompt: PromptLike, name: str) -> Sequence[int]:
-        if isinstance(prompt, str):
-            return self._need_tokenizer().encode(prompt)
-        try:
-            token_ids = [index(token_id) for token_id in prompt]
-        except TypeError:
-            raise RequestError(
-                f"{name} is {reprlib.repr(prompt)}; a prompt is a text or a list of token ids, and even a single list "
-                f"of token ids stands in a list."
-            ) from None
-        if min(token_ids, default=0) < 0:
-            raise RequestError(f"{name} has token id {min(token_ids)}; token ids begin at 0.")
-        return token_ids
+        if not isinstance(prompt, str):
+            return token_ids_of(prompt, name)
+        check_text(prompt, name)
+        return self._need_tokenizer().encode(prompt)
 
     def _need_tokenizer(self) -> Tokenizer:
         if self._tokenizer is None:

@@ -46,7 +46,7 @@ class SamplingParams:
             object.__setattr__(self, "stop_token_ids", frozenset(self.stop_token_ids))
         if self.max_tokens < 1:
             raise SettingError(f"max_tokens is {self.max_tokens}; a request must ask for at least 1 output token.")
-        if not (math.isfinite(self.temperature) and self.temperature >= 0):
+        if not 0 <= self.temperature < math.inf:
             raise SettingError(f"temperature is {self.temperature}; it must be 0 (greedy) or a positive number.")
         if self.top_k is not None and self.top_k < 1:
             raise SettingError(f"top_k is {self.top_k}; it must be at least 1, or None to keep all tokens.")

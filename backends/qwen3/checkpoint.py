@@ -96,7 +96,9 @@ class Checkpoint:
     def _add(self, name: str) -> None:
         path = self._folder / name
         if not path.is_file():
-            raise ModelError(f"{path} is missing, though {_INDEX} names it; download it again.")
+            is_there = path.is_symlink() or path.exists()
+            problem = "a broken link or a folder" if is_there else f"missing, though {_INDEX} names it"
+            raise ModelError(f"{path} is {problem}; download it again.")
         try:
             file = self._stack.enter_context(safe_open(str(path), framework="pt", device="cpu"))
         except (SafetensorError, OSError) as error:

@@ -53,7 +53,11 @@ class CommandBuilder:
         self._failed: tuple[int, ...] = ()
 
     def build(self, batch: Batch) -> tuple[StepCommand, dict[str, str]]:
-        """The command of a batch, and the reasons why some of its rows must fail: their prompts cannot be embedded."""
+        """The command of a batch, and the reasons why some of its rows must fail: their prompts cannot be embedded.
+
+        A step that was broken off has no result, and the next command tells that of the step before it once more: the
+        rows may not have got to know it, and to be told twice does no harm.
+        """
         # A sequence that was resumed and preempted while one batch was made is released a second time; a scheduler that
         # came to its end never released its last ones, whose names the next scheduler may use again.
         leaving = (*batch.released, *[admission.request_id for admission in batch.admitted])
@@ -74,7 +78,6 @@ class CommandBuilder:
             num_tokens=self._num_tokens.of(batch.num_tokens),
             samples=self._samples.of(batch.samples),
         )
-        self._new_tokens, self._failed = _NO_TOKENS, ()
         return command, refused
 
     def note_result(self, command: StepCommand, token_ids: IntArray, failed: Mapping[str, str]) -> None:

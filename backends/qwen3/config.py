@@ -1,6 +1,7 @@
 """What config.json says about a dense Qwen3."""
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -19,6 +20,7 @@ _ONLY = {
     "attention_bias": False,
     "use_sliding_window": False,
     "quantization_config": None,
+    "partial_rotary_factor": 1.0,
 }
 
 
@@ -41,7 +43,7 @@ class Qwen3Config:
         dtype: of weights, activations and KV cache.
 
     Raises:
-        ModelError: a size is below 1, or sizes do not divide.
+        ModelError: a size is below 1, sizes do not divide, or a value is of a kind that it cannot be.
     """
 
     vocab_size: int
@@ -62,6 +64,10 @@ class Qwen3Config:
             value = getattr(self, field.name)
             if field.type is int and (type(value) is not int or value < 1):
                 raise ModelError(f"{field.name} is {value!r}; it must be a whole number, at least 1.")
+            if field.type is float and not _is_positive(value):
+                raise ModelError(f"{field.name} is {value!r}; it must be a number above 0.")
+            if field.type is bool and not isinstance(value, bool):
+                raise ModelError(f"{field.name} is {value!r}; it must be true or false.")
         if self.num_attention_heads % self.num_key_value_heads:
             raise ModelError(
                 f"num_attention_heads {self.num_attention_heads} is not a multiple of num_key_value_heads "
@@ -143,25 +149,31 @@ def _refuse_other_models(values: Mapping[str, Any]) -> None:
     for name, only in _ONLY.items():
         if values.get(name, only) != only:
             raise ModelError(f"{name} is {values[name]!r}; only dense Qwen3 with {only!r} is supported.")
-    other_layers = set(values.get("layer_types") or ()) - {"full_attention"}
-    if other_layers:
-        raise ModelError(f"layer_types holds {sorted(other_layers)}; only 'full_attention' is supported.")
+    kinds = values.get("layer_types") or []
+    if not isinstance(kinds, list) or any(kind != "full_attention" for kind in kinds):
+        raise ModelError(f"layer_types is {kinds!r}; only a list of 'full_attention' is supported.")
 
 
-def _rope_theta(values: Mapping[str, Any]) -> float:
+def _is_positive(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= sys.float_info.max
+
+
+def _rope_theta(values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a JSON value; the dataclass checks it
     """Base of RoPE from either config style; anything that would scale or cut the rotation is refused."""
     new, old = values.get("rope_parameters") or {}, values.get("rope_scaling") or {}
     for name, style in (("rope_parameters", new), ("rope_scaling", old)):
         _refuse_scaling(name, style)
-    thetas = [float(theta) for theta in (new.get("rope_theta"), values.get("rope_theta")) if theta is not None]
+    thetas = [theta for theta in (new.get("rope_theta"), values.get("rope_theta")) if theta is not None]
     if not thetas:
         raise ModelError("rope_theta is missing, at the top and in rope_parameters; a dense Qwen3 needs it.")
-    if thetas[0] != thetas[-1]:
+    if len(thetas) == 2 and thetas[0] != thetas[1]:
         raise ModelError(f"rope_theta is {thetas[-1]} but rope_parameters says {thetas[0]}; remove the wrong one.")
     return thetas[0]
 
 
 def _refuse_scaling(name: str, style: Mapping[str, Any]) -> None:
+    if not isinstance(style, Mapping):
+        raise ModelError(f"{name} is {style!r}; it must be an object with rope_theta.")
     kind = style.get("rope_type", style.get("type", "default"))
     if kind != "default":
         raise ModelError(f"{name} asks for {kind!r} scaling; only 'default' (no scaling) is supported.")
@@ -174,6 +186,6 @@ def _refuse_scaling(name: str, style: Mapping[str, Any]) -> None:
 
 def _dtype(values: Mapping[str, Any]) -> torch.dtype:
     name = values.get("dtype") or values.get("torch_dtype")
-    if name not in DTYPES:
+    if not isinstance(name, str) or name not in DTYPES:
         raise ModelError(f"dtype (or torch_dtype) is {name!r}; it must be one of {', '.join(DTYPES)}.")
     return DTYPES[name]

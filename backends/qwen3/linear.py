@@ -98,8 +98,8 @@ def qkv(inputs: int, num_heads: int, num_kv_heads: int, head_dim: int, group: Gr
 
     With fewer key/value heads than ranks each one is held by several neighbouring ranks, those of its query heads.
     """
+    _share("q_proj", "heads", num_heads, group)  # first: a number that divides the outputs may split a head
     query = column_parallel("q_proj", inputs, num_heads * head_dim, group)
-    _share("q_proj", "heads", num_heads, group)
     return [query, *(_kv_shard(name, inputs, num_kv_heads, head_dim, group) for name in ("k_proj", "v_proj"))]
 
 

@@ -1,12 +1,14 @@
 """The tokenizer of a Hugging Face folder, as the engine wants it."""
 
 import json
+import reprlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.qwen3.errors import ModelError
 from backends.qwen3.text_decoder import TextDecoder
+from engine.errors import RequestError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -69,21 +71,28 @@ class HFTokenizer:
 
         Raises:
             ModelError: the model has no chat template.
+            RequestError: the template cannot lay these messages out.
         """
         if not self._tokenizer.chat_template:
             raise ModelError("The model has no chat template; give it a plain prompt, or add a chat_template.jinja.")
-        conversation = [dict(message) for message in messages]
-        text = self._tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True)
+        try:
+            conversation = [dict(message) for message in messages]
+            text = self._tokenizer.apply_chat_template(conversation, tokenize=False, add_generation_prompt=True)
+        except Exception as error:  # whatever a template does with messages that it does not expect
+            raise RequestError(
+                f"The chat template cannot lay out {reprlib.repr(messages)} ({_first_line(error)}); give a list of "
+                f"messages such as {{'role': 'user', 'content': '...'}}."
+            ) from None
         assert isinstance(text, str)
         return text
 
     def check_vocabulary(self, vocab_size: int) -> None:
         """Raise ModelError if there are tokens that a model with `vocab_size` tokens does not know."""
-        num_tokens = len(self._tokenizer)
-        if num_tokens > vocab_size:
+        largest = max(self._tokenizer.get_vocab().values(), default=0)  # their number may be smaller: ids have gaps
+        if largest >= vocab_size:
             raise ModelError(
-                f"The tokenizer has {num_tokens} tokens and the model knows {vocab_size}; the tokenizer files and "
-                f"config.json must be of the same model."
+                f"The tokenizer has token id {largest} and the model knows 0 to {vocab_size - 1}; the tokenizer files "
+                f"and config.json must be of the same model."
             )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
+from backends.qwen3.errors import ModelError
 from backends.qwen3.ranks import Ranks, join, leave, report_failure, report_ready
 from backends.qwen3.runner_setup import build_runner
 
@@ -23,12 +24,16 @@ def serve(ranks: Ranks) -> None:
 
 
 def run_rank(store: dist.Store, rank: int, size: int, device: torch.device) -> int:
-    """A rank's whole life; returns its exit code. An error is left for rank 0, and printed with its trace."""
+    """A rank's whole life; returns its exit code.
+
+    An error is left for rank 0, which says it; one that no user can have caused is also printed, with its trace.
+    """
     try:
         report_ready(store, rank)
         serve(join(store, rank, size, device))
     except Exception as error:  # whatever it was: rank 0 must know
-        traceback.print_exc()
+        if not isinstance(error, ModelError):
+            traceback.print_exc()
         report_failure(store, rank, error)
         return 1
     leave(is_broken=False)

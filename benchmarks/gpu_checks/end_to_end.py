@@ -99,7 +99,7 @@ def open_folder(setup: Setup, folder: Path, kind: AttentionKind, **options: obje
 
 def engine_on(backend: Qwen3Backend, policy: Policy | None = None, budget: int | None = None) -> LLM:
     """An engine with the backend's limits, or with a smaller token budget."""
-    return LLM(backend, policy=policy, **{} if budget is None else {"max_num_batched_tokens": budget})
+    return LLM(backend, policy=policy, max_num_batched_tokens=budget or backend.limits.max_num_batched_tokens)
 
 
 def _greedy(setup: Setup, kind: AttentionKind, run: _Run, judge: Callable[[], GreedyJudge]) -> Verdict:

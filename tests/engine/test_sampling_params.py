@@ -44,7 +44,15 @@ def test_value_out_of_range_or_of_another_kind_is_refused_with_its_name_and_reme
 
 
 @pytest.mark.parametrize(
-    "setting", [{"max_tokens": 1}, {"temperature": 0.0}, {"temperature": 1e-9}, {"top_k": 1}, {"top_p": 1.0}]
+    "setting",
+    [
+        {"max_tokens": 1},
+        {"temperature": 0.0},
+        {"temperature": 10**400},
+        {"temperature": 1e-9},
+        {"top_k": 1},
+        {"top_p": 1.0},
+    ],
 )
 def test_values_at_the_edge_are_allowed(setting: dict[str, Any]) -> None:
     params = SamplingParams(**setting)

@@ -93,10 +93,10 @@ def test_only_rows_that_sample_give_tokens(builder):
     assert [column.tolist() for column in build(builder, [("a", 2, 1, True)]).new_tokens] == [[1], [2], [30]]
 
 
-def test_a_step_without_result_gives_no_tokens_twice(builder):
+def test_after_a_step_without_result_the_tokens_before_are_told_again(builder):
     builder.note_result(two(builder), ints(30, 31), {})
     build(builder, [("a", 5, 1, True)])
-    assert len(build(builder, [("a", 6, 1, True)]).new_tokens.seats) == 0
+    assert build(builder, [("a", 6, 1, True)]).new_tokens.token_ids.tolist() == [30, 31]
 
 
 def test_new_blocks_are_told_by_seat(builder):
@@ -121,6 +121,7 @@ def test_failed_rows_are_told_with_the_next_step(builder):
     builder.note_result(two(builder), ints(30, 31), {"b": "NaN"})
     following = build(builder, [("a", 5, 1, True)], released=["b"])
     assert following.failed == (1,)
+    builder.note_result(following, ints(32), {})
     assert build(builder, [("a", 6, 1, True)]).failed == ()
 
 

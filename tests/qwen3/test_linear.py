@@ -59,6 +59,7 @@ def test_qkv_replicates_heads_fewer_than_ranks_beside_their_queries(rank, kv_hea
         (lambda group: column_parallel("up_proj", 8, 10, group), "up_proj has 10 outputs, which 4 tensor"),
         (lambda group: row_parallel("down_proj", 10, 8, group), "down_proj has 10 inputs, which 4 tensor"),
         (lambda group: qkv(8, 6, 2, 4, group), "q_proj has 6 heads, which 4 tensor"),
+        (lambda group: qkv(8, 6, 2, 5, group), "q_proj has 6 heads, which 4 tensor"),
         (lambda group: qkv(8, 12, 6, 4, group), "6 key/value heads cannot be spread over 4"),
     ],
 )

@@ -197,6 +197,12 @@ def test_part_missing(parts):
     refused(parts, victim, "is missing, though model.safetensors.index.json names it")
 
 
+def test_a_link_to_nowhere(folder):
+    (folder / FILE).unlink()
+    (folder / FILE).symlink_to(folder / "cleaned-up")
+    refused(folder, folder / FILE, "is a broken link or a folder; download it again")
+
+
 def test_part_cut(parts):
     victim = sorted(parts.glob("*.safetensors"))[1]
     victim.write_bytes(victim.read_bytes()[:-1])

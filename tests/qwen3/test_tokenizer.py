@@ -4,6 +4,7 @@ import pytest
 
 from backends.qwen3.errors import ModelError
 from backends.qwen3.tokenizer import HFTokenizer
+from engine import RequestError
 from tests.qwen3.tiny_tokenizer import TEXTS, save_tokenizer
 
 END, IM_END = 0, 2
@@ -40,6 +41,12 @@ def test_special_tokens_count_as_such_and_leave_no_text(tokenizer):
 def test_chat_ends_where_the_answer_begins(tokenizer):
     text = tokenizer.chat([{"role": "user", "content": "the cat"}])
     assert text == "<|im_start|>user\nthe cat<|im_end|>\n<|im_start|>assistant\n"
+
+
+@pytest.mark.parametrize("messages", ["the cat", None, ["the cat"], []])
+def test_messages_that_are_none_are_refused(tokenizer, messages):
+    with pytest.raises(RequestError, match=r"The chat template cannot lay out .*; give a list of messages such as"):
+        tokenizer.chat(messages)
 
 
 def test_a_model_without_chat_template_says_so(tmp_path):
@@ -92,5 +99,19 @@ def test_broken_tokenizer_files_are_refused(tmp_path):
 
 def test_a_vocabulary_larger_than_the_models_is_refused(tokenizer):
     tokenizer.check_vocabulary(300)
-    with pytest.raises(ModelError, match="has 300 tokens and the model knows 299"):
+    with pytest.raises(ModelError, match="has token id 299 and the model knows 0 to 298"):
         tokenizer.check_vocabulary(299)
+
+
+def test_a_token_id_beyond_the_models_is_refused_however_few_tokens_there_are(tmp_path):
+    save_tokenizer(tmp_path)
+    path = tmp_path / "tokenizer.json"
+    values = json.loads(path.read_text())
+    values["added_tokens"].append(values["added_tokens"][-1] | {"id": 500, "content": "<|far|>"})
+    values["model"]["vocab"]["<|far|>"] = 500
+    path.write_text(json.dumps(values))
+    tokenizer = HFTokenizer.from_folder(tmp_path)
+
+    tokenizer.check_vocabulary(501)
+    with pytest.raises(ModelError, match="has token id 500 and the model knows 0 to 399"):
+        tokenizer.check_vocabulary(400)
