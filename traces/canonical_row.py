@@ -17,7 +17,12 @@ def canonical_rows(requests: Iterable[TraceRequest]) -> Iterator[bytes]:
     """Yield each request as JSON with a line end; what a reader would fill in by itself is left out."""
     encoder = msgspec.json.Encoder()
     for index, request in enumerate(requests):
-        yield encoder.encode(_fields(index, request)) + b"\n"
+        yield canonical_row(index, request, encoder)
+
+
+def canonical_row(index: int, request: TraceRequest, encoder: msgspec.json.Encoder) -> bytes:
+    """Return the request at position `index` as JSON with a line end."""
+    return encoder.encode(_fields(index, request)) + b"\n"
 
 
 def _fields(index: int, request: TraceRequest) -> dict[str, object]:

@@ -56,7 +56,7 @@ class TraceLines:
 
     def error(self, line: int, sentence: str) -> TraceError:
         """Return an error that names file and line; the sentence goes without a full stop."""
-        return TraceError(f"{self.path} line {line}: {sentence}")
+        return TraceError(f"{self.path} line {line}: {sentence}", line)
 
     def _read(self) -> Iterator[tuple[int, bytes]]:
         readline, max_bytes = self._stream.readline, self._max_line_bytes

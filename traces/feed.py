@@ -1,0 +1,126 @@
+"""Hands over the requests of a file one after the other, holding no more of them than its format asks for."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from os import PathLike
+from pathlib import Path
+
+from traces.azure import AzureRows
+from traces.block_size_choice import BlockSizeChoice
+from traces.burstgpt import BurstGptRows
+from traces.errors import TraceError, UnstreamableError
+from traces.read_settings import ReadSettings
+from traces.reader import blank_notice, digest_notice, read_trace
+from traces.side_file import read_side_file
+from traces.streamed_native import StreamedNative
+from traces.streamed_recording import StreamedRecording
+from traces.trace_digest import TraceDigest
+from traces.trace_facts import TraceFacts
+from traces.trace_file import open_trace_file
+from traces.trace_format import Recognition, check_settings, recognised_format
+from traces.trace_lines import TraceLines
+from traces.trace_request import TraceRequest
+from traces.vidur import VidurRows
+from traces.window import Window
+
+Take = Callable[[TraceRequest], object]
+STREAMED = ("azure", "burstgpt", "native", "vidur")
+
+
+def feed(
+    path: str | PathLike[str], settings: ReadSettings, format: str, begin: Callable[[int], Take], *, held: bool = False
+) -> TraceFacts:
+    """Hand each request of a trace to a function, in the order of the trace.
+
+    Files of some formats are gone through row by row, so that 44 million rows need no memory, as long as they turn out
+    to be in order and have no sessions that are interleaved. Any other is read whole, with the same outcome.
+
+    Args:
+        path: the file.
+        settings: how it is read.
+        format: name of a format, or "auto".
+        begin: is given the block size and returns the function that takes the requests. It is called again, for a
+            beginning from the first request, where it turns out on the way that the file must be held.
+        held: whether to read it whole in any case.
+
+    Raises:
+        TraceError: the file or a row in it is not what it must be, or a setting is of no use for it.
+    """
+    path = Path(path)
+    recognition = recognise(path, settings, format)
+    is_whole = settings.window == Window() and settings.max_delay_s is None
+    if recognition.name in STREAMED and is_whole and not held:
+        with suppress(UnstreamableError):
+            return _streamed(path, settings, recognition, begin)
+    trace = read_trace(path, settings, format=format)
+    take = begin(trace.block_size)
+    for request in trace.requests:
+        take(request)
+    return TraceFacts(
+        name=trace.name,
+        format=recognition.name,
+        block_size=trace.block_size,
+        hash_id_count=trace.hash_id_count,
+        notices=trace.notices,
+        dropped=trace.dropped,
+        is_streamed=False,
+    )
+
+
+def recognise(path: Path, settings: ReadSettings, format: str) -> Recognition:
+    """Return the format of a file, by its content if `format` is "auto".
+
+    Raises:
+        TraceError: it cannot be read, or is of no known format, or a setting is of no use for it.
+    """
+    if format != "auto":
+        check_settings(format, settings)
+        return Recognition(format, None)
+    with open_trace_file(path) as stream:
+        return recognised_format(TraceLines(str(path), stream, settings.max_line_bytes))
+
+
+def _streamed(path: Path, settings: ReadSettings, recognition: Recognition, begin: Callable[[int], Take]) -> TraceFacts:
+    check_settings(recognition.name, settings)
+    side = read_side_file(path)
+    choice = BlockSizeChoice.of(path, settings.trace_block_size, side.block_size)
+    # What a side file says of a trace it says of the trace as it is by itself.
+    digest = TraceDigest(side.block_size or choice.size) if side.digest is not None and not settings.time_unit else None
+    take = begin(choice.size)
+    num_requests = 0
+    with open_trace_file(path) as stream:
+        lines = TraceLines(str(path), stream, settings.max_line_bytes)
+        lines.first()
+        requests = _requests(recognition.name, lines, settings, choice)
+        for request in requests:
+            num_requests += 1
+            if digest is not None:
+                digest.add(request)
+            take(request)
+    if not num_requests:
+        raise TraceError(f"{path} has no request with a prompt and an output")
+    first, *others = requests.notices
+    stale = () if digest is None else digest_notice(path, side, digest.hexdigest())
+    return TraceFacts(
+        name=path.name,
+        format=recognition.name,
+        block_size=choice.size,
+        hash_id_count=requests.hash_id_count,
+        notices=(recognition.told(first), *others, *blank_notice(lines), *stale),
+        dropped=dict(requests.dropped),
+        is_streamed=True,
+    )
+
+
+def _requests(
+    format: str, lines: TraceLines, settings: ReadSettings, block_size: BlockSizeChoice
+) -> StreamedNative | StreamedRecording:
+    match format:
+        case "azure":
+            return StreamedRecording(AzureRows(lines))
+        case "burstgpt":
+            return StreamedRecording(BurstGptRows(lines, settings))
+        case "vidur":
+            return StreamedRecording(VidurRows(lines, settings))
+        case _:
+            return StreamedNative(lines, settings, block_size)
