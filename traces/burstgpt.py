@@ -18,9 +18,10 @@ UNUSED_COLUMNS = ("Model", "Total tokens", "Log Type")
 class BurstGptRows:
     """The usable rows of a file, in its order.
 
-    Read are `Timestamp`, `Request tokens`, `Response tokens` and, if there are, `Session ID` and `Elapsed time`. Rows with a `Session ID` are turns of that session, and `Elapsed time`, the seconds that the recorded answer took,
-    bounds the think time between them; rows without one are requests of their own. Requests that failed (a length of
-    zero) are dropped and counted.
+    Read are `Timestamp`, `Request tokens`, `Response tokens` and, if there are, `Session ID` and `Elapsed time`. Rows
+    with a `Session ID` are turns of that session, and `Elapsed time`, the seconds that the recorded answer took, bounds
+    the think time between them; rows without one are requests of their own. Requests that failed (a length of zero) are
+    dropped and counted.
 
     Args:
         lines: the file.

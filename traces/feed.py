@@ -27,9 +27,7 @@ Take = Callable[[TraceRequest], object]
 STREAMED = ("azure", "burstgpt", "native", "vidur")
 
 
-def feed(
-    path: str | PathLike[str], settings: ReadSettings, format: str, begin: Callable[[int], Take], *, held: bool = False
-) -> TraceFacts:
+def feed(path: str | PathLike[str], settings: ReadSettings, format: str, begin: Callable[[int], Take]) -> TraceFacts:
     """Hand each request of a trace to a function, in the order of the trace.
 
     Files of some formats are gone through row by row, so that 44 million rows need no memory, as long as they turn out
@@ -41,7 +39,6 @@ def feed(
         format: name of a format, or "auto".
         begin: is given the block size and returns the function that takes the requests. It is called again, for a
             beginning from the first request, where it turns out on the way that the file must be held.
-        held: whether to read it whole in any case.
 
     Raises:
         TraceError: the file or a row in it is not what it must be, or a setting is of no use for it.
@@ -49,7 +46,7 @@ def feed(
     path = Path(path)
     recognition = recognise(path, settings, format)
     is_whole = settings.window == Window() and settings.max_delay_s is None
-    if recognition.name in STREAMED and is_whole and not held:
+    if recognition.name in STREAMED and is_whole:
         with suppress(UnstreamableError):
             return _streamed(path, settings, recognition, begin)
     trace = read_trace(path, settings, format=format)
@@ -89,7 +86,7 @@ def _streamed(path: Path, settings: ReadSettings, recognition: Recognition, begi
     take = begin(choice.size)
     num_requests = 0
     with open_trace_file(path) as stream:
-        lines = TraceLines(str(path), stream, settings.max_line_bytes)
+        lines = TraceLines(str(path), stream, settings.max_line_bytes, settings.skipped_lines)
         lines.first()
         requests = _requests(recognition.name, lines, settings, choice)
         for request in requests:

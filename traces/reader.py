@@ -79,7 +79,7 @@ def read_trace(
         check_settings(format, settings)
     with open_trace_file(path) as stream:
         side = read_side_file(path)
-        lines = TraceLines(str(path), stream, settings.max_line_bytes)
+        lines = TraceLines(str(path), stream, settings.max_line_bytes, settings.skipped_lines)
         rows = _read(format, lines, replace(settings, trace_block_size=settings.trace_block_size or side.block_size))
     _check_ids(path, rows.requests)
     requests, cut = cap_delays(rows.requests, settings.max_delay_s)
