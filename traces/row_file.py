@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -39,11 +40,15 @@ class RowFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._file.close()
+        # A stream that is left open would write its end when it is thrown away.
+        with suppress(OSError):
+            self._end_stream()
+            self._file.close()
         self._draft.unlink(missing_ok=True)
 
     def restart(self) -> None:
         """Forget all lines."""
+        self._end_stream()
         self._file.seek(0)
         self._file.truncate()
         self._stream = _compressing(self._file, self._path)
@@ -59,12 +64,15 @@ class RowFile:
             TraceError: it cannot be written.
         """
         try:
-            if self._stream is not self._file:
-                self._stream.close()
+            self._end_stream()
             self._file.close()
             self._draft.replace(self._path)
         except OSError as error:
             raise TraceError(f"{self._path} cannot be written: {error.strerror}") from error
+
+    def _end_stream(self) -> None:
+        if self._stream is not self._file and not self._stream.closed:
+            self._stream.close()
 
 
 def _compressing(file: BinaryIO, path: Path) -> BinaryIO | io.BufferedIOBase | zstandard.ZstdCompressionWriter:

@@ -16,7 +16,8 @@ class TimeOrder:
         arrivals     |    b1      c1
         passed on    a1 b1 a2 c1 a3
 
-    How long an answer takes is not known and is taken as 0. Only turns that lie behind the latest arrival are held.
+    How long an answer takes is not known and is taken as 0. Only later turns that lie
+    behind the latest arrival are held.
 
     Args:
         take: gets the requests, each with its time in seconds.
@@ -34,10 +35,11 @@ class TimeOrder:
             self._time_s = request.arrival_s
             while self._waiting and self._waiting[0][0] <= request.arrival_s:
                 self._pass_on()
+            self._take(request, request.arrival_s)
         else:
             self._time_s += request.delay_s or 0.0
-        heapq.heappush(self._waiting, (self._time_s, self._num_seen, request))
-        self._num_seen += 1
+            heapq.heappush(self._waiting, (self._time_s, self._num_seen, request))
+            self._num_seen += 1
 
     def finish(self) -> None:
         """Pass on what is held."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sim.errors import SimError
 from sim.trace.trace_portrait import Portrait
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".png", ".svg", ".html")
 MAX_BINS = 300
+MAX_POINTS = 2_000
+Column = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 # Okabe and Ito's colours, which the colour-blind tell apart; black for dark and light alike is left out.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 
@@ -57,7 +60,9 @@ def draw_plot(portraits: Sequence[Portrait], path: Path) -> None:
         _draw_reuse(reuse, portrait, colour)
     arrivals.set(title="Arrivals", xlabel="time, s", ylabel="requests a second", ylim=(0, None))
     lengths.set(title="Lengths", xlabel="tokens", ylabel="share of requests that are no longer", xscale="log")
-    reuse.set(title="Prefix reuse of an LRU cache", xlabel="cache, tokens", ylabel="share of prompt tokens, %")
+    reuse.set(
+        title="Prefix reuse of an LRU cache", xlabel="cache, tokens", ylabel="share of prompt tokens, %", ylim=(0, None)
+    )
     for axes in (arrivals, lengths, reuse):
         axes.grid(visible=True, alpha=0.3)
         if axes.lines:
@@ -86,7 +91,7 @@ def _draw_arrivals(axes: "Axes", portrait: Portrait, colour: str) -> None:
 def _draw_lengths(axes: "Axes", counts: LengthCounts, label: str, colour: str, style: str) -> None:
     lengths, number = counts.columns()
     shares = np.cumsum(number) / number.sum()
-    axes.plot(lengths, shares, style, color=colour, drawstyle="steps-post", label=label)
+    axes.plot(*_thinned(lengths, shares), style, color=colour, drawstyle="steps-post", label=label)
 
 
 def _draw_reuse(axes: "Axes", portrait: Portrait, colour: str) -> None:
@@ -94,8 +99,14 @@ def _draw_reuse(axes: "Axes", portrait: Portrait, colour: str) -> None:
     if len(blocks):
         sizes = blocks * portrait.facts.block_size
         shares = 100 * tokens / portrait.profile.inputs.total
-        axes.plot(sizes, shares, color=colour, drawstyle="steps-post", label=portrait.path.name)
+        axes.plot(*_thinned(sizes, shares), color=colour, drawstyle="steps-post", label=portrait.path.name)
         axes.set_xscale("log")
+
+
+def _thinned(x: Column, y: Column) -> tuple[Column, Column]:
+    """Leave points out of a long curve, which nobody would see but a file would hold."""
+    kept = np.unique(np.linspace(0, len(x) - 1, MAX_POINTS).astype(np.int64))
+    return x[kept], y[kept]
 
 
 def _save(figure: "Figure", path: Path, title: str) -> None:

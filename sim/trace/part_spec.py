@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from sim.errors import SimError
 from sim.setting_sources import seconds
+from traces.errors import TraceError
 
 Part = TypeVar("Part")
 
@@ -21,7 +22,7 @@ def parse_part(flag: str, text: str, kinds: Mapping[str, Callable[..., Part]], *
         given: arguments that are not for the user to give.
 
     Raises:
-        SimError: there is no such kind or key, a value is no number, or one is missing.
+        SimError: there is no such kind or key, a value is no number or not in its range, or one is missing.
     """
     name, _, rest = text.partition(":")
     if name not in kinds:
@@ -37,7 +38,10 @@ def parse_part(flag: str, text: str, kinds: Mapping[str, Callable[..., Part]], *
     if missing:
         raise SimError(f"{flag} is {text!r}, but {name} needs {missing[0]}; {right}.")
     numbers = {keys[key].name: _number(f"{flag}: {key}", keys[key], value) for key, value in values.items()}
-    return kinds[name](**given, **numbers)
+    try:
+        return kinds[name](**given, **numbers)
+    except TraceError as error:
+        raise SimError(f"{flag} is {text!r}: {error}.") from error
 
 
 def _values(flag: str, text: str, rest: str, keys: list[str]) -> dict[str, str]:

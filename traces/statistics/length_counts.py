@@ -1,6 +1,5 @@
 """Lengths in tokens, counted, so that exact percentiles of any number of them need little memory."""
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,11 +41,11 @@ class LengthCounts:
     """How often each length occurs."""
 
     def __init__(self) -> None:
-        self._counts: Counter[int] = Counter()
+        self._counts: dict[int, int] = {}
 
     def add(self, length: int) -> None:
         """Count a length in tokens."""
-        self._counts[length] += 1
+        self._counts[length] = self._counts.get(length, 0) + 1
 
     def columns(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return the lengths that occur, ascending, and how often each does."""
