@@ -7,7 +7,7 @@ import msgspec
 
 from traces.canonical_row import default_request_id
 from traces.errors import TraceError
-from traces.time_quantum import to_seconds
+from traces.time_quantum import to_milliseconds
 from traces.trace_request import TraceRequest
 
 BLOCK_SIZE = 512
@@ -45,7 +45,7 @@ class MooncakeRows:
     def line(self, fitted: TraceRequest) -> bytes:
         """Return the line of a request that fits."""
         fields = {
-            "timestamp": round((fitted.arrival_s or 0.0) * 1000),
+            "timestamp": to_milliseconds(fitted.arrival_s or 0.0),
             "input_length": fitted.input_length,
             "output_length": fitted.output_length,
             "hash_ids": fitted.hash_ids,
@@ -53,11 +53,11 @@ class MooncakeRows:
         return self._encoder.encode(fields) + b"\n"
 
     def _check(self, request: TraceRequest) -> None:
-        arrival_s = request.arrival_s
+        arrival_ms = 0 if request.arrival_s is None else to_milliseconds(request.arrival_s)
         if request.session_id is not None:
             self._refuse(request, "session_id", request.session_id)
-        if arrival_s is not None and to_seconds(round(arrival_s * 1000), 1000) != arrival_s:
-            self._refuse(request, "timestamp_fraction", arrival_s * 1000)
+        if arrival_ms != int(arrival_ms):
+            self._refuse(request, "timestamp_fraction", arrival_ms)
         if request.request_id != default_request_id(self._num_rows):
             self._refuse(request, "request_id", request.request_id)
         if request.priority:
