@@ -24,7 +24,7 @@ def test_ids_are_numbered_as_they_are_first_seen_and_missing_ones_are_new() -> N
 @pytest.mark.parametrize(
     ("request_", "block_size", "field"),
     [
-        (single(0, 0.0005), 512, "timestamp_fraction (0.5"),
+        (single(0, 0.0625), 512, "timestamp_fraction (62.5)"),
         (single(1, 0.0), 512, "request_id (r1)"),
         (single(0, 0.0, priority=3), 512, "priority (3)"),
         (single(0, 0.0, prompt="hello"), 512, "prompt (hello)"),
