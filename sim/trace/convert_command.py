@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sim.clean_exit import clean_exit
-from sim.message import tell
+from sim.message import Messages, Quiet
 from sim.trace.making_options import Drop, Force, OutputArgument, Seed, To
 from sim.trace.read_options import read_settings, with_read_options
 
@@ -35,6 +35,7 @@ def _convert(
     ] = None,
     seed: Seed = 0,
     force: Force = False,
+    quiet: Quiet = False,
     **options: Any,  # noqa: ANN401  # those of reading, of several types
 ) -> None:
     """Write a trace of any known format as native JSON lines, or as Mooncake's.
@@ -73,8 +74,9 @@ def _convert(
                 notices=(*notices, *left_out),
             )
         )
+        messages = Messages(quiet=quiet)
         for notice in (*notices, *left_out, made.told):
-            tell("note", notice)
+            messages.note(notice)
 
 
 convert = with_read_options(_convert)

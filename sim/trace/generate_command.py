@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sim.clean_exit import clean_exit
+from sim.message import Messages, Quiet
 from sim.trace.making_options import Force, OutputArgument, Seed
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def generate(
     block_size: Annotated[int, typer.Option(help="Prompt tokens of one hash id.")] = 512,
     seed: Seed = 0,
     force: Force = False,
+    quiet: Quiet = False,
 ) -> None:
     """Make a trace of arrivals, lengths, shared prefixes and sessions.
 
@@ -96,7 +98,7 @@ def generate(
             sessions=turns,
             block_size=block_size,
         )
-        write_held(make_trace(recipe), made, () if lengths_from is None else (lengths_from,), {})
+        write_held(make_trace(recipe), made, () if lengths_from is None else (lengths_from,), {}, Messages(quiet=quiet))
 
 
 def _lengths(input: str | None, output: str | None, source: Path | None) -> "IndependentLengths | ResampledLengths":

@@ -3,14 +3,16 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sim.message import tell
+from sim.message import Messages
 from sim.trace.made_file import MadeFile, Making
 from sim.trace.trace_conversion import TraceConversion, pass_through
 from traces import Trace
 from traces.row_file import RowFile
 
 
-def write_held(trace: Trace, made: MadeFile, sources: Sequence[Path], dropped: Mapping[str, int]) -> None:
+def write_held(
+    trace: Trace, made: MadeFile, sources: Sequence[Path], dropped: Mapping[str, int], messages: Messages
+) -> None:
     """Write a trace in the native format and tell its notices.
 
     Args:
@@ -18,6 +20,7 @@ def write_held(trace: Trace, made: MadeFile, sources: Sequence[Path], dropped: M
         made: where to.
         sources: files that it was made of.
         dropped: their rows that are not in it, by reason.
+        messages: tell the notices.
     """
     with RowFile(made.path) as rows:
         conversion = TraceConversion(rows, trace.name, "native", ())
@@ -34,4 +37,4 @@ def write_held(trace: Trace, made: MadeFile, sources: Sequence[Path], dropped: M
         )
     )
     for notice in (*trace.notices, made.told):
-        tell("note", notice)
+        messages.note(notice)

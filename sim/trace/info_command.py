@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sim.clean_exit import clean_exit
-from sim.message import tell
+from sim.message import Messages, Quiet
 from sim.trace.read_options import read_settings, with_read_options
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def _info(
     ] = None,
     force: Annotated[bool, _option("Replace a plot that is there.", "--force")] = False,
     seed: Annotated[int, typer.Option(help="Of what is drawn for a file that leaves something open.", min=0)] = 0,
+    quiet: Quiet = False,
     as_json: Annotated[bool, _option("Print JSON: an object a trace, in a list.", "--json")] = False,
     **options: Any,  # noqa: ANN401  # those of reading, of several types
 ) -> None:
@@ -55,7 +56,7 @@ def _info(
             print(json.dumps([portrait.as_dict() for portrait in portraits], indent=2, allow_nan=False))
         if plot is not None:
             draw_plot(portraits, plot)
-            tell("note", f"The plot is written to {plot}.")
+            Messages(quiet=quiet).note(f"The plot is written to {plot}.")
 
 
 info = with_read_options(_info)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sim.clean_exit import clean_exit
+from sim.message import Messages, Quiet
 from sim.trace.making_options import Force, Seed
 from sim.trace.read_options import read_settings, with_read_options
 
@@ -24,6 +25,7 @@ def _merge(
     ] = False,
     seed: Seed = 0,
     force: Force = False,
+    quiet: Quiet = False,
     **options: Any,  # noqa: ANN401  # those of reading, of several types
 ) -> None:
     """Write several traces as one, each request at its time, as native JSON lines.
@@ -51,7 +53,7 @@ def _merge(
         dropped: Counter[str] = Counter()
         for trace in read:
             dropped.update(trace.dropped)
-        write_held(merged, made, sources, dropped)
+        write_held(merged, made, sources, dropped, Messages(quiet=quiet))
 
 
 merge = with_read_options(_merge)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from sim.clean_exit import clean_exit
+from sim.message import Messages, Quiet
 from sim.trace.making_options import Force, OutputArgument, Seed
 from sim.trace.read_options import read_settings, with_read_options
 
@@ -19,6 +20,7 @@ def _scale(
     output_scale: Annotated[float, typer.Option(help="Factor on output lengths.")] = 1.0,
     seed: Seed = 0,
     force: Force = False,
+    quiet: Quiet = False,
     **options: Any,  # noqa: ANN401  # those of reading, of several types
 ) -> None:
     """Write a trace with its request rate or its lengths scaled, as native JSON lines."""
@@ -38,7 +40,7 @@ def _scale(
         made = MadeFile(output, ctx, force)
         sources = source_files(trace, settings, recognise(trace, settings, format).name)
         read = read_trace(trace, settings, format=format)
-        write_held(lengths.apply(read.scaled(rate_scale)), made, sources, read.dropped)
+        write_held(lengths.apply(read.scaled(rate_scale)), made, sources, read.dropped, Messages(quiet=quiet))
 
 
 scale = with_read_options(_scale)

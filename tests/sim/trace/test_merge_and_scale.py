@@ -54,3 +54,9 @@ def test_rate_and_lengths_are_scaled(tmp_path: Path) -> None:
 def test_what_cannot_be_is_a_sentence(flags: tuple[object, ...], sentence: str, tmp_path: Path) -> None:
     assert sentence in command("trace", "scale", EXAMPLE, tmp_path / "s.jsonl", *flags).error
     assert list(tmp_path.iterdir()) == []
+
+
+def test_quiet_says_nothing_but_errors(tmp_path: Path) -> None:
+    done = command("trace", "scale", EXAMPLE, tmp_path / "s.jsonl", "--rate-scale", 2, "--quiet")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert command("trace", "scale", EXAMPLE, tmp_path / "s.jsonl", "--rate-scale", 2, "--quiet").error
