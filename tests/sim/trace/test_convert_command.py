@@ -2,13 +2,13 @@ import gzip
 import json
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 import zstandard
 from hypothesis import given, settings
 
 from tests.sim.command import ROOT, Done, command, row, write_rows
+from tests.sim.trace.side_files import meta_of
 from tests.traces.strategies import traces
 from traces import Trace, read_trace, write_trace
 
@@ -23,12 +23,6 @@ AZURE = """TIMESTAMP,ContextTokens,GeneratedTokens
 
 def convert(*args: object) -> Done:
     return command("trace", "convert", *args)
-
-
-def meta_of(path: Path) -> dict[str, Any]:
-    value = json.loads(path.with_name(f"{path.name.partition('.')[0]}.meta.json").read_text())
-    assert isinstance(value, dict)
-    return value
 
 
 @settings(max_examples=5)

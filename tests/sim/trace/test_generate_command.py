@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.sim.command import ROOT, Done, command
-from tests.sim.trace.test_convert_command import meta_of
+from tests.sim.trace.side_files import meta_of
 from traces import GeneratorSettings, Trace, generate, read_trace
 
 EXAMPLE = ROOT / "examples" / "shared_prefixes.jsonl"

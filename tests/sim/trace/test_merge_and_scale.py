@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests.sim.command import ROOT, command, row, write_rows
-from tests.sim.trace.test_convert_command import meta_of
+from tests.sim.trace.side_files import meta_of
 from traces import read_trace
 
 EXAMPLE = ROOT / "examples" / "shared_prefixes.jsonl"
