@@ -31,6 +31,15 @@ class CommandsHelp(TyperGroup):
                     formatter.write_dl(rows)
 
 
+class TraceCommandsHelp(CommandsHelp):
+    """Help of `trace`."""
+
+    GROUPS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "Look at traces": ("info", "check"),
+        "Make traces": ("convert", "generate", "merge", "scale"),
+    }
+
+
 class ReplayHelp(TyperCommand):
     """Help of `replay`. What is named nowhere here stands under the last heading."""
 

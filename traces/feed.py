@@ -70,6 +70,10 @@ def recognise(path: Path, settings: ReadSettings, format: str) -> Recognition:
     Raises:
         TraceError: it cannot be read, or is of no known format, or a setting is of no use for it.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise TraceError(
+            f"{path} is a pipe or a device, but a trace is opened more than once here; save it as a file first"
+        )
     if format != "auto":
         check_settings(format, settings)
         return Recognition(format, None)

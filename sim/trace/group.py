@@ -2,7 +2,7 @@
 
 import typer
 
-from sim.grouped_help import TraceHelp
+from sim.grouped_help import TraceCommandsHelp, TraceHelp
 from sim.trace.check_command import check
 from sim.trace.convert_command import convert
 from sim.trace.generate_command import generate
@@ -11,7 +11,8 @@ from sim.trace.merge_command import merge
 from sim.trace.scale_command import scale
 
 trace_app = typer.Typer(
-    help="Look at request traces, check them, and make others: convert, generate, merge, scale.",
+    cls=TraceCommandsHelp,
+    help="Look at request traces, check them, and make others.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

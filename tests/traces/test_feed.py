@@ -1,5 +1,7 @@
 import json
+import os
 import tempfile
+import tracemalloc
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -160,3 +162,26 @@ def test_a_setting_without_use_is_refused(trace_file: TraceFile) -> None:
     with pytest.raises(TraceError, match="trace format 'xml' is not known"):
         fed(path, format="xml")
     assert fed(path, format="azure")[0].format == "azure"
+
+
+def test_a_pipe_is_refused_as_its_beginning_would_be_lost(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(TraceError, match="pipe is a pipe or a device, but a trace is opened more than once"):
+        fed(path)
+
+
+def test_rows_in_order_are_not_held(trace_file: TraceFile) -> None:
+    rows = (f"2024-05-12 {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02},7,9\n" for second in range(20_000))
+    path = trace_file(AZURE + "".join(rows), "a.csv")
+    tracemalloc.start()
+    try:
+        feed(path, ReadSettings(), "auto", lambda block_size: lambda request: None)
+        _, peak_streamed = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        read_trace(path)
+        _, peak_read = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_streamed < 500_000
+    assert peak_read > 10 * peak_streamed
