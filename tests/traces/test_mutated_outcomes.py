@@ -84,6 +84,25 @@ def test_a_check_finds_a_problem_where_reading_does(tmp_path: Path, format: str,
     assert len(result.problems) <= 5
 
 
+def as_floats(value: Any) -> Any:
+    """A JSON value with whole numbers as pandas writes them where a column has gaps."""
+    if isinstance(value, dict):
+        return {name: as_floats(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [as_floats(item) for item in value]
+    return float(value) if isinstance(value, int) else value
+
+
+@pytest.mark.parametrize("format", list(JSON))
+def test_whole_numbers_may_be_written_as_fractions(tmp_path: Path, format: str) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(content_of(format))
+    expected = read(path)
+    path.write_text("\n".join(json.dumps(as_floats(row)) for row in JSON[format]))
+    assert read(path) == expected
+    assert any("Whole numbers are written as fractions, such as 20.0, in" in each for each in read_trace(path).notices)
+
+
 @pytest.mark.parametrize("format", ["azure", "native", "weka"])
 @fuzzed
 @given(st.data())
