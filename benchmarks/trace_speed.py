@@ -13,8 +13,8 @@ import typer
 
 from benchmarks.read_speed import write_rows
 from benchmarks.replay_speed import machine
-from sim.trace.trace_conversion import TraceConversion
 from sim.trace.trace_portrait import portray
+from sim.trace.trace_rows import TraceRows
 from traces import ReadSettings
 from traces.feed import feed
 from traces.row_file import RowFile
@@ -44,10 +44,9 @@ def main(
 
 
 def _convert(path: Path, output: Path) -> None:
-    with RowFile(output) as rows:
-        conversion = TraceConversion(rows, str(path), "native", ())
-        feed(path, ReadSettings(), "auto", conversion.begin)
-        conversion.finish()
+    with RowFile(output) as file:
+        _, rows = feed(path, ReadSettings(), "auto", lambda block_size: TraceRows(file, block_size, str(path)))
+        rows.finish()
 
 
 def _tell(what: str, num_requests: int, time_s: float) -> None:

@@ -8,7 +8,7 @@ from traces.errors import TraceError
 from traces.feed import feed, recognise
 from traces.read_settings import ReadSettings
 from traces.reader import read_trace
-from traces.side_file import SideFile, read_side_file, side_file_path
+from traces.side_file import read_side_file, side_file_path
 from traces.trace import Trace
 from traces.trace_digest import TraceDigest
 from traces.trace_facts import TraceFacts
@@ -60,10 +60,11 @@ class TraceChecker:
         except TraceError as error:
             return CheckResult((str(error),), None, is_complete=False)
         while len(problems) < self._max_problems:
-            rows = RowProblems(path, self._max_model_len, format in IN_ORDER_OF_TIME)
             settings = replace(self._settings, skipped_lines=frozenset(skipped))
             try:
-                facts = feed(path, settings, format, rows.begin)
+                facts, rows = feed(
+                    path, settings, format, lambda block_size: self._row_problems(path, format, block_size)
+                )
             except TraceError as error:
                 problems.append(str(error))
                 if error.line is None or error.line in skipped or not _can_skip(format, error.line):
@@ -75,44 +76,46 @@ class TraceChecker:
             return CheckResult(found[: self._max_problems], rows.num_requests, len(found) <= self._max_problems)
         return CheckResult(tuple(problems), None, is_complete=False)
 
+    def _row_problems(self, path: Path, format: str, block_size: int) -> "RowProblems":
+        return RowProblems(path, block_size, self._max_model_len, format in IN_ORDER_OF_TIME)
+
 
 class RowProblems:
     """Looks at requests that could be read.
 
     Args:
         path: the file.
+        block_size: prompt tokens of one of hash_ids.
         max_model_len: longest prompt and output together; None for any.
         is_in_order: whether lines ought to be in the order of time.
 
     Attributes:
         num_requests: requests so far.
         has_late: whether lines were not in that order.
+
+    Raises:
+        TraceError: there is a side file that cannot be read.
     """
 
-    def __init__(self, path: Path, max_model_len: int | None, is_in_order: bool) -> None:
+    def __init__(self, path: Path, block_size: int, max_model_len: int | None, is_in_order: bool) -> None:
+        self.num_requests = 0
+        self.has_late = False
         self._path = path
         self._max_model_len = max_model_len
         self._is_in_order = is_in_order
-        self._side = SideFile()
-
-    def begin(self, block_size: int) -> "RowProblems":
-        """Begin with the first request."""
-        self._side = read_side_file(self._path)
+        self._side = read_side_file(path)
         self._digest = TraceDigest(self._side.block_size or block_size)
         self._long: list[str] = []
-        self.has_late = False
         self._latest_line = 0
-        self.num_requests = 0
-        return self
 
-    def __call__(self, request: TraceRequest) -> None:
+    def add(self, request: TraceRequest) -> None:
         """Take the next request."""
         self.num_requests += 1
         if self._side.digest is not None:
             self._digest.add(request)
-        where = f"{self._path} line {request.line}"
         num_tokens = request.input_length + request.output_length
         if self._max_model_len is not None and num_tokens > self._max_model_len:
+            where = f"{self._path} line {request.line}"
             self._long.append(f"{where}: prompt and output have {num_tokens} tokens, more than {self._max_model_len}")
         if self._is_in_order and request.arrival_s is not None:
             self.has_late = self.has_late or request.line < self._latest_line

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from traces.azure import AzureRows
 from traces.block_size_choice import BlockSizeChoice
@@ -23,12 +24,23 @@ from traces.trace_request import TraceRequest
 from traces.vidur import VidurRows
 from traces.window import Window
 
-Take = Callable[[TraceRequest], object]
 STREAMED = ("azure", "burstgpt", "native", "vidur")
 
 
-def feed(path: str | PathLike[str], settings: ReadSettings, format: str, begin: Callable[[int], Take]) -> TraceFacts:
-    """Hand each request of a trace to a function, in the order of the trace.
+class RequestSink(Protocol):
+    """Takes the requests of a trace in its order."""
+
+    def add(self, request: TraceRequest) -> object:
+        """Take the next request."""
+
+
+Sink = TypeVar("Sink", bound=RequestSink)
+
+
+def feed(
+    path: str | PathLike[str], settings: ReadSettings, format: str, begin: Callable[[int], Sink]
+) -> tuple[TraceFacts, Sink]:
+    """Hand over each request of a trace, in the order of the trace.
 
     Files of some formats are gone through row by row, so that 44 million rows need no memory, as long as they turn out
     to be in order and have no sessions that are interleaved. Any other is read whole, with the same outcome.
@@ -37,8 +49,11 @@ def feed(path: str | PathLike[str], settings: ReadSettings, format: str, begin: 
         path: the file.
         settings: how it is read.
         format: name of a format, or "auto".
-        begin: is given the block size and returns the function that takes the requests. It is called again, for a
-            beginning from the first request, where it turns out on the way that the file must be held.
+        begin: is given the block size and makes what takes the requests. It is called again, for a beginning from the
+            first request, where it turns out on the way that the file must be held.
+
+    Returns:
+        How the file was read, and what has taken all requests.
 
     Raises:
         TraceError: the file or a row in it is not what it must be, or a setting is of no use for it.
@@ -50,10 +65,10 @@ def feed(path: str | PathLike[str], settings: ReadSettings, format: str, begin: 
         with suppress(UnstreamableError):
             return _streamed(path, settings, recognition, begin)
     trace = read_trace(path, settings, format=format)
-    take = begin(trace.block_size)
+    sink = begin(trace.block_size)
     for request in trace.requests:
-        take(request)
-    return TraceFacts(
+        sink.add(request)
+    facts = TraceFacts(
         name=trace.name,
         format=recognition.name,
         block_size=trace.block_size,
@@ -62,6 +77,7 @@ def feed(path: str | PathLike[str], settings: ReadSettings, format: str, begin: 
         dropped=trace.dropped,
         is_streamed=False,
     )
+    return facts, sink
 
 
 def recognise(path: Path, settings: ReadSettings, format: str) -> Recognition:
@@ -81,13 +97,15 @@ def recognise(path: Path, settings: ReadSettings, format: str) -> Recognition:
         return recognised_format(TraceLines(str(path), stream, settings.max_line_bytes))
 
 
-def _streamed(path: Path, settings: ReadSettings, recognition: Recognition, begin: Callable[[int], Take]) -> TraceFacts:
+def _streamed(
+    path: Path, settings: ReadSettings, recognition: Recognition, begin: Callable[[int], Sink]
+) -> tuple[TraceFacts, Sink]:
     check_settings(recognition.name, settings)
     side = read_side_file(path)
     choice = BlockSizeChoice.of(path, settings.trace_block_size, side.block_size)
     # What a side file says of a trace it says of the trace as it is by itself.
     digest = TraceDigest(side.block_size or choice.size) if side.digest is not None and not settings.time_unit else None
-    take = begin(choice.size)
+    sink = begin(choice.size)
     num_requests = 0
     with open_trace_file(path) as stream:
         lines = TraceLines(str(path), stream, settings.max_line_bytes, settings.skipped_lines)
@@ -97,12 +115,12 @@ def _streamed(path: Path, settings: ReadSettings, recognition: Recognition, begi
             num_requests += 1
             if digest is not None:
                 digest.add(request)
-            take(request)
+            sink.add(request)
     if not num_requests:
         raise TraceError(f"{path} has no request with a prompt and an output")
     first, *others = requests.notices
     stale = () if digest is None else digest_notice(path, side, digest.hexdigest())
-    return TraceFacts(
+    facts = TraceFacts(
         name=path.name,
         format=recognition.name,
         block_size=choice.size,
@@ -111,6 +129,7 @@ def _streamed(path: Path, settings: ReadSettings, recognition: Recognition, begi
         dropped=dict(requests.dropped),
         is_streamed=True,
     )
+    return facts, sink
 
 
 def _requests(

@@ -13,9 +13,14 @@ class TraceDigest:
 
     Args:
         block_size: of the trace.
+
+    Attributes:
+        block_size: likewise.
+        num_requests: requests so far.
     """
 
     def __init__(self, block_size: int) -> None:
+        self.block_size = block_size
         self._digest = blake2b(b"block_size %d\n" % block_size, digest_size=16)
         self._encoder = msgspec.json.Encoder()
         self.num_requests = 0

@@ -44,7 +44,7 @@ def _convert(
     """
     with clean_exit():
         from sim.trace.made_file import MadeFile, Making
-        from sim.trace.trace_conversion import TraceConversion, pass_through
+        from sim.trace.trace_rows import TraceRows
         from sim.trace.trace_sources import source_files
         from traces.feed import feed, recognise
         from traces.reader import read_trace
@@ -54,21 +54,26 @@ def _convert(
         spread = _spread(spread_ties, tie_resolution, seed)
         made = MadeFile(output, ctx, force)
         sources = source_files(trace, settings, recognise(trace, settings, format).name)
-        with RowFile(output) as rows:
-            conversion = TraceConversion(rows, str(trace), to, drop or ())
+        with RowFile(output) as file:
+
+            def begin(block_size: int) -> TraceRows:
+                return TraceRows(file, block_size, str(trace), to, drop or ())
+
             if spread is None:
-                facts = feed(trace, settings, format, conversion.begin)
-                block_size, notices, dropped = facts.block_size, facts.notices, facts.dropped
+                facts, rows = feed(trace, settings, format, begin)
+                notices, dropped = facts.notices, facts.dropped
             else:
                 held = spread.apply(read_trace(trace, settings, format=format))
-                block_size, notices, dropped = held.block_size, held.notices, held.dropped
-                pass_through(held, conversion)
-            left_out = conversion.finish()
+                notices, dropped = held.notices, held.dropped
+                rows = begin(held.block_size)
+                for request in held.requests:
+                    rows.add(request)
+            left_out = rows.finish()
         made.describe(
             Making(
-                block_size=block_size,
-                digest=conversion.digest.hexdigest(),
-                counts=conversion.counts,
+                block_size=rows.digest.block_size,
+                digest=rows.digest.hexdigest(),
+                counts=rows.counts,
                 sources=sources,
                 dropped=dropped,
                 notices=(*notices, *left_out),

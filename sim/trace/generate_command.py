@@ -10,9 +10,6 @@ from sim.message import Messages, Quiet
 from sim.trace.making_options import Force, OutputArgument, Seed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from traces import TraceRequest
     from traces.generation import IndependentLengths, ResampledLengths
 
 _INPUT = "lognormal:mean=2048,sigma=1,max=32768"
@@ -120,12 +117,7 @@ def _of_trace(source: Path) -> "ResampledLengths":
     from traces import ReadSettings
     from traces.feed import feed
     from traces.generation import ResampledLengths
+    from traces.length_pairs import LengthPairs
 
-    pairs: list[tuple[int, int]] = []
-
-    def begin(block_size: int) -> "Callable[[TraceRequest], None]":
-        pairs.clear()
-        return lambda request: pairs.append((request.input_length, request.output_length))
-
-    feed(source, ReadSettings(), "auto", begin)
-    return ResampledLengths(pairs, source.name)
+    _, lengths = feed(source, ReadSettings(), "auto", lambda block_size: LengthPairs())
+    return ResampledLengths(lengths.pairs, source.name)

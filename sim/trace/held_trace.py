@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sim.message import Messages
 from sim.trace.made_file import MadeFile, Making
-from sim.trace.trace_conversion import TraceConversion, pass_through
+from sim.trace.trace_rows import TraceRows
 from traces import Trace
 from traces.row_file import RowFile
 
@@ -22,15 +22,16 @@ def write_held(
         dropped: their rows that are not in it, by reason.
         messages: tell the notices.
     """
-    with RowFile(made.path) as rows:
-        conversion = TraceConversion(rows, trace.name, "native", ())
-        pass_through(trace, conversion)
-        conversion.finish()
+    with RowFile(made.path) as file:
+        rows = TraceRows(file, trace.block_size, trace.name)
+        for request in trace.requests:
+            rows.add(request)
+        rows.finish()
     made.describe(
         Making(
             block_size=trace.block_size,
-            digest=conversion.digest.hexdigest(),
-            counts=conversion.counts,
+            digest=rows.digest.hexdigest(),
+            counts=rows.counts,
             sources=sources,
             dropped=dropped,
             notices=trace.notices,

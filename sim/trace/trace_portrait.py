@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from traces import ReadSettings
-from traces.feed import Take, feed
+from traces.feed import feed
 from traces.statistics import CacheSize, TraceProfile, TraceProfiler
 from traces.trace_facts import TraceFacts
 
@@ -48,11 +48,5 @@ def portray(
     Raises:
         TraceError: the file is no trace.
     """
-    profilers: list[TraceProfiler] = []
-
-    def begin(block_size: int) -> Take:
-        profilers[:] = [TraceProfiler(block_size, max_model_len)]
-        return profilers[0].add
-
-    facts = feed(path, settings, format, begin)
-    return Portrait(path, facts, profilers[0].profile(sizes, facts.dropped), profilers[0])
+    facts, profiler = feed(path, settings, format, lambda block_size: TraceProfiler(block_size, max_model_len))
+    return Portrait(path, facts, profiler.profile(sizes, facts.dropped), profiler)

@@ -19,24 +19,26 @@ AZURE = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
 
 
 class Taken:
-    """Takes what a file is fed with; what it took is that of the last beginning."""
+    """Takes what a file is fed with."""
 
-    def __init__(self) -> None:
+    def __init__(self, block_size: int) -> None:
+        self.block_size = block_size
         self.requests: list[TraceRequest] = []
-        self.block_sizes: list[int] = []
+        self.add = self.requests.append
 
-    def begin(self, block_size: int) -> "Taken":
-        self.requests = []
-        self.block_sizes.append(block_size)
-        return self
 
-    def __call__(self, request: TraceRequest) -> None:
-        self.requests.append(request)
+class Nothing:
+    """Takes requests and holds none."""
+
+    def __init__(self, block_size: int) -> None:
+        self.num = 0
+
+    def add(self, request: TraceRequest) -> None:
+        self.num += 1
 
 
 def fed(path: Path, settings: ReadSettings | None = None, format: str = "auto") -> tuple[TraceFacts, Taken]:
-    taken = Taken()
-    return feed(path, settings or ReadSettings(), format, taken.begin), taken
+    return feed(path, settings or ReadSettings(), format, Taken)
 
 
 def check_same_as_read(path: Path, settings: ReadSettings | None = None) -> TraceFacts:
@@ -45,7 +47,7 @@ def check_same_as_read(path: Path, settings: ReadSettings | None = None) -> Trac
     trace = read_trace(path, settings)
     assert taken.requests == list(trace.requests)
     assert [each.line for each in taken.requests] == [each.line for each in trace.requests]
-    assert facts.block_size == taken.block_sizes[-1] == trace.block_size
+    assert facts.block_size == taken.block_size == trace.block_size
     assert facts.hash_id_count == trace.hash_id_count
     assert dict(facts.dropped) == dict(trace.dropped)
     # Reading says number and mean lengths of the requests beside.
@@ -176,12 +178,13 @@ def test_rows_in_order_are_not_held(trace_file: TraceFile) -> None:
     path = trace_file(AZURE + "".join(rows), "a.csv")
     tracemalloc.start()
     try:
-        feed(path, ReadSettings(), "auto", lambda block_size: lambda request: None)
+        _, taken = feed(path, ReadSettings(), "auto", Nothing)
         _, peak_streamed = tracemalloc.get_traced_memory()
         tracemalloc.reset_peak()
         read_trace(path)
         _, peak_read = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
+    assert taken.num == 20_000
     assert peak_streamed < 500_000
     assert peak_read > 10 * peak_streamed

@@ -44,18 +44,21 @@ def read(path: Path, reading: ReadSettings | None = None) -> Outcome:
     return sentence
 
 
+class Taken:
+    """Takes requests."""
+
+    def __init__(self, block_size: int) -> None:
+        self.block_size = block_size
+        self.requests: list[TraceRequest] = []
+        self.add = self.requests.append
+
+
 def fed(path: Path) -> Outcome:
-    taken: list[TraceRequest] = []
-
-    def begin(block_size: int) -> Any:
-        taken.clear()
-        return taken.append
-
     try:
-        facts = feed(path, ReadSettings(), "auto", begin)
+        _, taken = feed(path, ReadSettings(), "auto", Taken)
     except TraceError as error:
         return str(error)
-    return taken, facts.block_size
+    return taken.requests, taken.block_size
 
 
 @pytest.mark.parametrize("format", STREAMED)
