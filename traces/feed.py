@@ -1,6 +1,6 @@
 """Hands over the requests of a file one after the other, holding no more of them than its format asks for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -106,18 +106,11 @@ def _streamed(
     # What a side file says of a trace it says of the trace as it is by itself.
     digest = TraceDigest(side.block_size or choice.size) if side.digest is not None and not settings.time_unit else None
     sink = begin(choice.size)
-    num_requests = 0
     with open_trace_file(path) as stream:
         lines = TraceLines(str(path), stream, settings.max_line_bytes, settings.skipped_lines)
         lines.first()
         requests = _requests(recognition.name, lines, settings, choice)
-        for request in requests:
-            num_requests += 1
-            if digest is not None:
-                digest.add(request)
-            sink.add(request)
-    if not num_requests:
-        raise TraceError(f"{path} has no request with a prompt and an output")
+        _pass_on(requests, sink, digest, path)
     first, *others = requests.notices
     stale = () if digest is None else digest_notice(path, side, digest.hexdigest())
     facts = TraceFacts(
@@ -130,6 +123,17 @@ def _streamed(
         is_streamed=True,
     )
     return facts, sink
+
+
+def _pass_on(requests: Iterable[TraceRequest], sink: RequestSink, digest: TraceDigest | None, path: Path) -> None:
+    is_empty = True
+    for request in requests:
+        is_empty = False
+        if digest is not None:
+            digest.add(request)
+        sink.add(request)
+    if is_empty:
+        raise TraceError(f"{path} has no request with a prompt and an output")
 
 
 def _requests(

@@ -43,7 +43,7 @@ def _convert(
     Long files go through row by row where their format and order allow it, so 44 million rows need no memory.
     """
     with clean_exit():
-        from sim.trace.made_file import MadeFile, Making
+        from sim.trace.made_file import MadeFile
         from sim.trace.trace_rows import TraceRows
         from sim.trace.trace_sources import source_files
         from traces.feed import feed, recognise
@@ -52,7 +52,7 @@ def _convert(
 
         settings, format = read_settings(options, seed)
         spread = _spread(spread_ties, tie_resolution, seed)
-        made = MadeFile(output, ctx, force)
+        made, messages = MadeFile(output, ctx, force), Messages(quiet=quiet)
         sources = source_files(trace, settings, recognise(trace, settings, format).name)
         with RowFile(output) as file:
 
@@ -61,27 +61,13 @@ def _convert(
 
             if spread is None:
                 facts, rows = feed(trace, settings, format, begin)
-                notices, dropped = facts.notices, facts.dropped
+                made.finish(rows, sources, facts.dropped, facts.notices, messages)
             else:
                 held = spread.apply(read_trace(trace, settings, format=format))
-                notices, dropped = held.notices, held.dropped
                 rows = begin(held.block_size)
                 for request in held.requests:
                     rows.add(request)
-            left_out = rows.finish()
-        made.describe(
-            Making(
-                block_size=rows.digest.block_size,
-                digest=rows.digest.hexdigest(),
-                counts=rows.counts,
-                sources=sources,
-                dropped=dropped,
-                notices=(*notices, *left_out),
-            )
-        )
-        messages = Messages(quiet=quiet)
-        for notice in (*notices, *left_out, made.told):
-            messages.note(notice)
+                made.finish(rows, sources, held.dropped, held.notices, messages)
 
 
 convert = with_read_options(_convert)

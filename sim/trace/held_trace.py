@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sim.message import Messages
-from sim.trace.made_file import MadeFile, Making
+from sim.trace.made_file import MadeFile
 from sim.trace.trace_rows import TraceRows
 from traces import Trace
 from traces.row_file import RowFile
@@ -26,16 +26,4 @@ def write_held(
         rows = TraceRows(file, trace.block_size, trace.name)
         for request in trace.requests:
             rows.add(request)
-        rows.finish()
-    made.describe(
-        Making(
-            block_size=trace.block_size,
-            digest=rows.digest.hexdigest(),
-            counts=rows.counts,
-            sources=sources,
-            dropped=dropped,
-            notices=trace.notices,
-        )
-    )
-    for notice in (*trace.notices, made.told):
-        messages.note(notice)
+        made.finish(rows, sources, dropped, trace.notices, messages)

@@ -4,36 +4,16 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from sim.errors import SimError
+from sim.message import Messages
+from sim.trace.trace_rows import TraceRows
 from sim.versions import TRACE_PACKAGES, versions
 from traces.side_file import side_file_path
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Making:
-    """How a trace was made, as its side file tells.
-
-    Attributes:
-        block_size: prompt tokens of one hash id.
-        digest: of the trace, see `traces.Trace.digest`.
-        counts: of requests and other things.
-        sources: files that it was made of, as they were named.
-        dropped: rows of the sources that are not in it, by reason.
-        notices: what was decided on the way, one sentence each.
-    """
-
-    block_size: int
-    digest: str
-    counts: Mapping[str, int]
-    sources: Sequence[Path] = ()
-    dropped: Mapping[str, int] = field(default_factory=dict)
-    notices: Sequence[str] = ()
 
 
 class MadeFile:
@@ -58,27 +38,41 @@ class MadeFile:
             if place.exists() and not is_forced:
                 raise SimError(f"{place} exists; name another file, or replace it with --force.")
 
-    def describe(self, making: Making) -> None:
-        """Write the side file."""
-        content = {
+    def finish(
+        self,
+        rows: TraceRows,
+        sources: Sequence[Path],
+        dropped: Mapping[str, int],
+        notices: Sequence[str],
+        messages: Messages,
+    ) -> None:
+        """Put the file into its place, write its side file, and tell what was decided.
+
+        Args:
+            rows: all requests are in them.
+            sources: files that they are from, as they were named.
+            dropped: rows of the sources that are not in it, by reason.
+            notices: what was decided on the way, one sentence each.
+            messages: tell them.
+        """
+        found = [_source(path) for path in sources]  # now, as one of them may be replaced
+        all_notices = [*notices, *rows.finish()]
+        making = {
             "file": self.path.name,
-            "block_size": making.block_size,
-            "digest": making.digest,
+            "block_size": rows.digest.block_size,
+            "digest": rows.digest.hexdigest(),
             "command": command_line(self._ctx),
             "settings": {name: _plain(value) for name, value in self._ctx.params.items() if value is not None},
-            "counts": dict(making.counts),
-            "dropped": dict(making.dropped),
-            "sources": [_source(path) for path in making.sources],
-            "notices": list(making.notices),
+            "counts": rows.counts,
+            "dropped": dict(dropped),
+            "sources": found,
+            "notices": all_notices,
             "versions": versions(TRACE_PACKAGES),
         }
         # ASCII alone, so that a file name of any bytes can stand in it.
-        self._side_path.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="ascii")
-
-    @property
-    def told(self) -> str:
-        """Where the files are, in a sentence."""
-        return f"{self.path} is written, and how it was made to {self._side_path}."
+        self._side_path.write_text(json.dumps(making, indent=2, allow_nan=False) + "\n", encoding="ascii")
+        for notice in (*all_notices, f"{self.path} is written, and how it was made to {self._side_path}."):
+            messages.note(notice)
 
 
 def command_line(ctx: typer.Context) -> str:

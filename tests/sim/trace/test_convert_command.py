@@ -1,4 +1,5 @@
 import gzip
+import hashlib
 import json
 import tempfile
 from pathlib import Path
@@ -87,8 +88,10 @@ def test_what_is_there_stays_unless_forced(tmp_path: Path) -> None:
     assert not other.exists()
     assert convert(EXAMPLE, output, "--limit", 5, "--force").code == 0
     assert read_trace(output).num_requests == 5
+    before = hashlib.sha256(output.read_bytes()).hexdigest()
     assert convert(output, output, "--force", "--limit", 2).code == 0
     assert read_trace(output).num_requests == 2
+    assert meta_of(output)["sources"][0]["sha256"] == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["o.jsonl", "o.meta.json"]
 
 
