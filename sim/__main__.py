@@ -12,6 +12,7 @@ from sim.grouped_help import CommandsHelp, ReplayHelp, SweepHelp
 from sim.profile_command import profile
 from sim.replay_command import replay
 from sim.sweep_command import sweep
+from sim.trace.group import trace_app
 from sim.verify_command import verify
 
 app = typer.Typer(
@@ -29,6 +30,7 @@ app.command()(explain)
 app.command()(profile)
 app.command()(calibrate)
 app.command()(verify)
+app.add_typer(trace_app, name="trace")
 add_analysis_commands(app)
 
 

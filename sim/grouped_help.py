@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-_REST = "Run and report"
 _WIDEST = 1000  # longer than any first sentence: one that is too long for a line wraps
 
 
@@ -32,9 +31,19 @@ class CommandsHelp(TyperGroup):
                     formatter.write_dl(rows)
 
 
+class TraceCommandsHelp(CommandsHelp):
+    """Help of `trace`."""
+
+    GROUPS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "Look at traces": ("info", "check"),
+        "Make traces": ("convert", "generate", "merge", "scale"),
+    }
+
+
 class ReplayHelp(TyperCommand):
     """Help of `replay`. What is named nowhere here stands under the last heading."""
 
+    REST: ClassVar[str] = "Run and report"
     GROUPS: ClassVar[dict[str, tuple[str, ...]]] = {
         "What runs": ("backend", "cost", "model", "gpu", "tp"),
         "Only with --backend gpu": ("device", "load_format", "dtype", "attention", "cuda_graphs", "free_run"),
@@ -65,7 +74,8 @@ class ReplayHelp(TyperCommand):
     # The formatter is click's, of which typer ships its own copy or uses the installed one, by version.
     def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401
         """Writes arguments, then options by group, each in the order of the command."""
-        sections: dict[str, list[tuple[str, str]]] = {"Argument": [], **{title: [] for title in self.GROUPS}, _REST: []}
+        titles = dict.fromkeys(("Argument", *self.GROUPS, self.REST))
+        sections: dict[str, list[tuple[str, str]]] = {title: [] for title in titles}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
@@ -78,7 +88,7 @@ class ReplayHelp(TyperCommand):
     def _title(self, parameter: Any) -> str:  # noqa: ANN401  # click's too
         if parameter.param_type_name == "argument":
             return "Argument"
-        return next((title for title, names in self.GROUPS.items() if parameter.name in names), _REST)
+        return next((title for title, names in self.GROUPS.items() if parameter.name in names), self.REST)
 
 
 class SweepHelp(ReplayHelp):
@@ -87,4 +97,16 @@ class SweepHelp(ReplayHelp):
     GROUPS: ClassVar[dict[str, tuple[str, ...]]] = {
         "Sweep": ("rates", "policies", "sets", "attainment", "refine", "jobs"),
         **ReplayHelp.GROUPS,
+    }
+
+
+class TraceHelp(ReplayHelp):
+    """Help of the commands of `trace`: their own options, then those that say how a trace is read."""
+
+    REST: ClassVar[str] = "Options"
+    GROUPS: ClassVar[dict[str, tuple[str, ...]]] = {
+        "Options": (),
+        "How a trace is read": tuple(
+            name for name in ReplayHelp.GROUPS["Trace"] if name not in ("oversize", "rate_scale")
+        ),
     }

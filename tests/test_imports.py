@@ -83,3 +83,15 @@ def test_sweep_loads_no_more_than_a_replay(tmp_path: Path) -> None:
 
     assert {"sim", "analysis", "pyarrow"} <= loaded
     assert not loaded & {"torch", "triton", "transformers", "pandas", "matplotlib", "scipy"}
+
+
+def test_looking_at_a_trace_loads_neither_what_runs_nor_what_draws() -> None:
+    program = (
+        "from sim.__main__ import app\n"
+        "app(['trace', 'info', 'examples/shared_prefixes.jsonl', '--json'], standalone_mode=False)"
+    )
+
+    loaded = _packages_loaded_by(program)
+
+    assert {"sim", "traces", "numpy"} <= loaded
+    assert not loaded & {"torch", "triton", "transformers", "pandas", "matplotlib", "scipy", "simpy"}

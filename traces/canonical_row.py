@@ -17,19 +17,27 @@ def canonical_rows(requests: Iterable[TraceRequest]) -> Iterator[bytes]:
     """Yield each request as JSON with a line end; what a reader would fill in by itself is left out."""
     encoder = msgspec.json.Encoder()
     for index, request in enumerate(requests):
-        yield encoder.encode(_fields(index, request)) + b"\n"
+        yield canonical_row(index, request, encoder)
+
+
+def canonical_row(index: int, request: TraceRequest, encoder: msgspec.json.Encoder) -> bytes:
+    """Return the request at position `index` as JSON with a line end."""
+    return encoder.encode(_fields(index, request)) + b"\n"
 
 
 def _fields(index: int, request: TraceRequest) -> dict[str, object]:
-    fields: dict[str, object | None] = {
-        "timestamp": None if request.arrival_s is None else to_milliseconds(request.arrival_s),
-        "delay": None if request.delay_s is None else to_milliseconds(request.delay_s),
-        "input_length": request.input_length,
-        "output_length": request.output_length,
-        "hash_ids": request.hash_ids,
-        "request_id": None if request.request_id == default_request_id(index) else request.request_id,
-        "session_id": request.session_id,
-        "priority": request.priority or None,
-        "prompt": request.prompt,
-    }
-    return {name: value for name, value in fields.items() if value is not None}
+    times = ("timestamp", request.arrival_s), ("delay", request.delay_s)
+    fields: dict[str, object] = {name: to_milliseconds(time_s) for name, time_s in times if time_s is not None}
+    fields["input_length"] = request.input_length
+    fields["output_length"] = request.output_length
+    if request.hash_ids is not None:
+        fields["hash_ids"] = request.hash_ids
+    if request.request_id != default_request_id(index):
+        fields["request_id"] = request.request_id
+    if request.session_id is not None:
+        fields["session_id"] = request.session_id
+    if request.priority:
+        fields["priority"] = request.priority
+    if request.prompt is not None:
+        fields["prompt"] = request.prompt
+    return fields

@@ -28,20 +28,23 @@ def hash_id_count(requests: Sequence[TraceRequest], block_size: int, where: str)
     rule: HashIdCount | None = None
     rule_line = 0
     for index, request in enumerate(requests):
-        counted = _counted_by(request, block_size)
+        counted = counted_by(request, block_size)
         if counted is None:
-            raise TraceError(f"{where} line {request.line}: {_misfit(requests[: index + 1], block_size)}")
+            misfit = _misfit(requests[: index + 1], block_size)
+            raise TraceError(f"{where} line {request.line}: {misfit}", request.line)
         if counted == "any":
             continue
         if rule is None:
             rule, rule_line = counted, request.line
         elif rule != counted:
             mixed = f"hash_ids are counted by {counted} here, but by {rule} in line {rule_line}"
-            raise TraceError(f"{where} line {request.line}: {mixed}. {_remedy(requests[: index + 1])}")
+            remedy = _remedy(requests[: index + 1])
+            raise TraceError(f"{where} line {request.line}: {mixed}. {remedy}", request.line)
     return rule or ("ceil" if any(request.hash_ids for request in requests) else None)
 
 
-def _counted_by(request: TraceRequest, block_size: int) -> HashIdCount | Literal["any"] | None:
+def counted_by(request: TraceRequest, block_size: int) -> HashIdCount | Literal["any"] | None:
+    """Return the rule by which one request counts its ids: any if both hold or it has none, None if neither does."""
     if request.hash_ids is None:
         return "any"
     num_full, rest = divmod(request.input_length, block_size)

@@ -66,7 +66,8 @@ def read_llmservingsim(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
     requests = tuple(_request(*row, times) for row in rows)
     origin = f"Read as an LLMServingSim length file, arrival_time_ns in {settings.unit_name('ns')}."
     ids = (f"Token ids were ignored in {num_with_ids} rows; prompts share no prefix.",) if num_with_ids else ()
-    return ParsedRows(requests, (origin, *times.notices, *ids, *decoder.notices, *dropped_notice(len(rows), dropped)))
+    notices = (origin, *times.notices, *ids, *decoder.notices, *dropped_notice(len(rows), dropped))
+    return ParsedRows(requests, notices, dropped=dict(dropped))
 
 
 def _request(index: int, line: int, row: LlmServingSimRow, times: ArrivalTimes) -> TraceRequest:

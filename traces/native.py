@@ -1,6 +1,6 @@
 """The native format: JSON lines with the Mooncake fields, and sessions."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -52,6 +52,40 @@ MEANINGS: Mapping[str, str] = {
 }
 
 
+class NativeRows:
+    """The rows of a native file, each checked by itself and against those of its session.
+
+    Args:
+        lines: the file.
+        settings: give the time unit.
+    """
+
+    def __init__(self, lines: TraceLines, settings: ReadSettings) -> None:
+        self._lines = lines
+        self._settings = settings
+        self._decoder = RowDecoder(NativeRow, MEANINGS, lines)
+
+    def __iter__(self) -> Iterator[tuple[int, NativeRow]]:
+        """Yield each with its line.
+
+        Raises:
+            TraceError: a line is not what it must be.
+        """
+        lines, turns = self._lines, SessionTurns(self._lines)
+        for number, content in lines:
+            row = self._decoder.decode(number, content)
+            turns.check(number, row.session_id, row.timestamp, row.delay)
+            _check_hash_ids(lines, number, row.hash_ids)
+            _check_delay(lines, number, row.delay, self._settings)
+            yield number, row
+
+    def notices(self, times: ArrivalTimes) -> tuple[str, ...]:
+        """What was decided; known at the end."""
+        unit = self._settings.unit_name("ms")
+        origin = f"Read as native JSON lines (Mooncake fields), timestamp and delay in {unit}."
+        return origin, *times.notices, *self._decoder.notices
+
+
 def read_native(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
     """Read the native format.
 
@@ -59,20 +93,12 @@ def read_native(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
         TraceError: a line is not what it must be.
     """
     units = settings.units_per_second("ms")
-    decoder = RowDecoder(NativeRow, MEANINGS, lines)
-    turns = SessionTurns(lines)
-    rows: list[tuple[int, NativeRow]] = []
-    for number, content in lines:
-        row = decoder.decode(number, content)
-        turns.check(number, row.session_id, row.timestamp, row.delay)
-        _check_hash_ids(lines, number, row.hash_ids)
-        _check_delay(lines, number, row.delay, settings)
-        rows.append((number, row))
+    checked = NativeRows(lines, settings)
+    rows = list(checked)
     stamps = [Stamp(number, row.timestamp) for number, row in rows if row.timestamp is not None]
     times = ArrivalTimes.of(stamps, "timestamp", units, lines)
-    requests = tuple(_request(index, number, row, times, units) for index, (number, row) in enumerate(rows))
-    origin = f"Read as native JSON lines (Mooncake fields), timestamp and delay in {settings.unit_name('ms')}."
-    return ParsedRows(requests, (origin, *times.notices, *decoder.notices))
+    requests = tuple(native_request(index, number, row, times, units) for index, (number, row) in enumerate(rows))
+    return ParsedRows(requests, checked.notices(times))
 
 
 def _check_hash_ids(lines: TraceLines, line: int, hash_ids: tuple[int, ...] | None) -> None:
@@ -88,7 +114,8 @@ def _check_delay(lines: TraceLines, line: int, delay: float | None, settings: Re
         raise lines.error(line, f"delay is {delay}, but delay must be {meaning}")
 
 
-def _request(index: int, line: int, row: NativeRow, times: ArrivalTimes, units_per_second: int) -> TraceRequest:
+def native_request(index: int, line: int, row: NativeRow, times: ArrivalTimes, units_per_second: int) -> TraceRequest:
+    """Return a row as a request; `index` is its position among the rows."""
     return TraceRequest(
         request_id=default_request_id(index) if row.request_id is None else row.request_id,
         line=line,

@@ -1,7 +1,8 @@
 """What a format's reader hands back."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from traces.trace_request import TraceRequest
 
@@ -15,12 +16,14 @@ class ParsedRows:
         notices: what the format decided, one sentence each; the first says how the file was read, and its time unit.
         block_size: prompt tokens that one of hash_ids stands for, where format or file say; None leaves the default.
         num_usable: requests that the whole file has, if only those of the window were kept; None if all are here.
+        dropped: rows of the whole file that cannot be replayed, by reason.
     """
 
     requests: tuple[TraceRequest, ...]
     notices: tuple[str, ...]
     block_size: int | None = None
     num_usable: int | None = None
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
 
 def dropped_notice(num_kept: int, dropped: Counter[str]) -> tuple[str, ...]:

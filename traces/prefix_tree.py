@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from traces.generator_settings import GeneratorSettings
+from traces.generation.prefix_plan import PrefixPlan
 
 Path = tuple[int, ...]  # child chosen at each level, the root first
 
 
-def draw_paths(settings: GeneratorSettings, rng: np.random.Generator) -> list[Path]:
-    """Return a path for each request, of 0 to `prefix_depth` nodes."""
-    depths = rng.integers(0, settings.prefix_depth + 1, settings.num_requests)
-    num_children = [settings.prefix_roots] + [settings.prefix_branching] * settings.prefix_depth
-    choices = rng.integers(0, num_children[: settings.prefix_depth], (settings.num_requests, settings.prefix_depth))
+def draw_paths(plan: PrefixPlan, num: int, rng: np.random.Generator) -> list[Path]:
+    """Return `num` paths, of 0 to `depth` nodes each."""
+    depths = rng.integers(0, plan.depth + 1, num)
+    num_children = [plan.roots] + [plan.branching] * plan.depth
+    choices = rng.integers(0, num_children[: plan.depth], (num, plan.depth))
     return [tuple(path[:depth]) for path, depth in zip(choices.tolist(), depths.tolist(), strict=True)]
 
 
@@ -41,6 +41,18 @@ class PrefixTree:
         num_own = num_full - num_shared + (rest > 0)
         shared = [self._shared_id(path, block) for block in range(num_shared)]
         return (*shared, *(self._new_id() for _ in range(num_own)))
+
+    def continued(self, before: tuple[int, ...], before_length: int, num_tokens: int) -> tuple[int, ...]:
+        """Return the ids of a prompt that begins with the whole of another.
+
+        Args:
+            before: ids of the other prompt; that of a partial last block is not shared, as more follows in it.
+            before_length: length of the other prompt.
+            num_tokens: length of this one.
+        """
+        num_shared = before_length // self._block_size
+        num_own = -(-num_tokens // self._block_size) - num_shared
+        return (*before[:num_shared], *(self._new_id() for _ in range(num_own)))
 
     def _shared_id(self, path: Path, block: int) -> int:
         key = (path[: block // self._node_blocks + 1], block)

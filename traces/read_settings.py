@@ -30,6 +30,7 @@ class ReadSettings:
         window: the part that is wanted.
         max_requests: requests that a trace may have.
         max_line_bytes: longest line, or JSON value over several lines, that is read.
+        skipped_lines: lines that are passed over as if they were blank, to look for more than one fault.
 
     Raises:
         TraceError: a setting is not what it must be.
@@ -46,6 +47,7 @@ class ReadSettings:
     window: Window = field(default_factory=Window)
     max_requests: int = MAX_REQUESTS
     max_line_bytes: int = MAX_LINE_BYTES
+    skipped_lines: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         if self.trace_block_size is not None and self.trace_block_size < 1:

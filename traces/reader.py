@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from traces.azure import read_azure
 from traces.bailian import read_bailian
+from traces.block_size_choice import BlockSizeChoice
 from traces.burstgpt import read_burstgpt
 from traces.delay_cap import cap_delays
 from traces.errors import TraceError
@@ -20,10 +21,10 @@ from traces.read_settings import ReadSettings
 from traces.request_order import in_order
 from traces.servegen import read_servegen
 from traces.sharegpt import read_sharegpt
-from traces.side_file import side_file_path, stated_block_size
-from traces.trace import DEFAULT_BLOCK_SIZE, Trace
+from traces.side_file import SideFile, read_side_file, side_file_path
+from traces.trace import Trace
 from traces.trace_file import open_trace_file
-from traces.trace_format import check_settings, recognised_format
+from traces.trace_format import Recognition, check_settings, recognised_format
 from traces.trace_lines import TraceLines
 from traces.trace_request import TraceRequest
 from traces.tracelab import read_tracelab
@@ -77,31 +78,56 @@ def read_trace(
     if format != "auto":
         check_settings(format, settings)
     with open_trace_file(path) as stream:
-        stated_size = stated_block_size(path)
-        lines = TraceLines(str(path), stream, settings.max_line_bytes)
-        rows = _read(format, lines, replace(settings, trace_block_size=settings.trace_block_size or stated_size))
-        blanks = (f"{lines.num_blank} blank lines were skipped.",) if lines.num_blank else ()
+        side = read_side_file(path)
+        lines = TraceLines(str(path), stream, settings.max_line_bytes, settings.skipped_lines)
+        rows = _read(format, lines, replace(settings, trace_block_size=settings.trace_block_size or side.block_size))
     _check_ids(path, rows.requests)
     requests, cut = cap_delays(rows.requests, settings.max_delay_s)
-    notices = (*rows.notices, *cut, *blanks)
+    notices = (*rows.notices, *cut, *blank_notice(lines))
     if rows.num_usable is None:  # else the format has looked at the order of its rows itself
         notices += _order_notices(requests)
-    block_size, size_source = _block_size(path, settings.trace_block_size, stated_size, rows.block_size)
-    notices += _hash_id_notices(path, requests, block_size, size_source)
-    trace = Trace(name=path.name, requests=in_order(requests), block_size=block_size, notices=notices)
+    choice = BlockSizeChoice.of(path, settings.trace_block_size, side.block_size, rows.block_size)
+    rule = hash_id_count(requests, choice.size, str(path))
+    notices += choice.notice(rule, sum(request.hash_ids is None for request in requests))
+    trace = Trace(
+        name=path.name, requests=in_order(requests), block_size=choice.size, notices=notices, dropped=rows.dropped
+    )
+    if side.digest is not None and rows.num_usable is None and settings.time_unit is None and not cut:
+        digest = replace(trace, block_size=side.block_size or trace.block_size).digest
+        trace = replace(trace, notices=(*notices, *digest_notice(path, side, digest)))
     return _windowed(trace, settings.window, rows.num_usable)
+
+
+def blank_notice(lines: TraceLines) -> tuple[str, ...]:
+    """Return a sentence about blank lines, once all were read; nothing if there were none."""
+    return (f"{lines.num_blank} blank lines were skipped.",) if lines.num_blank else ()
+
+
+def digest_notice(path: Path, side: SideFile, digest: str) -> tuple[str, ...]:
+    """Return a sentence if the side file tells of another content than the file has.
+
+    Args:
+        path: the trace file.
+        side: what its side file states.
+        digest: of the content, as the side file would state it.
+    """
+    if side.digest in (None, digest):
+        return ()
+    return (
+        f"{side_file_path(path).name} tells of another content of {path.name}: it states digest {side.digest}, but the "
+        f"file has {digest}, so it was changed since; what the side file says of its making may not hold.",
+    )
 
 
 def _read(format: str, lines: TraceLines, settings: ReadSettings) -> ParsedRows:
     lines.first()  # an empty file is the same error in every format
-    reason = None
+    recognition = Recognition(format, None)
     if format == "auto":
-        format, reason = recognised_format(lines)
-        check_settings(format, settings)
-    rows = READERS[format](lines, settings)
-    known_by = "" if reason is None else f" Format {format}, recognised by {reason}."
+        recognition = recognised_format(lines)
+        check_settings(recognition.name, settings)
+    rows = READERS[recognition.name](lines, settings)
     first, *others = rows.notices
-    return replace(rows, notices=(first + known_by, *load_notice(rows.requests), *others))
+    return replace(rows, notices=(recognition.told(first), *load_notice(rows.requests), *others))
 
 
 def _windowed(trace: Trace, window: Window, num_usable: int | None) -> Trace:
@@ -115,17 +141,6 @@ def _windowed(trace: Trace, window: Window, num_usable: int | None) -> Trace:
     return replace(trace, notices=(*trace.notices, notice))
 
 
-def _block_size(path: Path, given: int | None, stated: int | None, of_format: int | None) -> tuple[int, str]:
-    """Return the block size and who stated it."""
-    if given is not None:
-        return given, "as given"
-    if stated is not None:
-        return stated, f"by {side_file_path(path).name}"
-    if of_format is not None:
-        return of_format, "by the format"
-    return DEFAULT_BLOCK_SIZE, "by default"
-
-
 def _check_ids(path: Path, requests: Sequence[TraceRequest]) -> None:
     if not requests:
         raise TraceError(f"{path} has no request with a prompt and an output")
@@ -135,7 +150,8 @@ def _check_ids(path: Path, requests: Sequence[TraceRequest]) -> None:
         if first_line != request.line:
             raise TraceError(
                 f"{path} line {request.line}: request_id is {request.request_id!r}, which line {first_line} has too; "
-                "each request needs its own (a row without one is r0, r1, ... by its position)"
+                "each request needs its own (a row without one is r0, r1, ... by its position)",
+                request.line,
             )
 
 
@@ -147,16 +163,3 @@ def _order_notices(requests: Sequence[TraceRequest]) -> tuple[str, ...]:
                 late_lines.append(request.line)
             latest_s = max(latest_s, request.arrival_s)
     return sorted_notice(len(late_lines), late_lines[0] if late_lines else None)
-
-
-def _hash_id_notices(path: Path, requests: Sequence[TraceRequest], block_size: int, stated_by: str) -> tuple[str, ...]:
-    rule = hash_id_count(requests, block_size, str(path))
-    if rule is None:
-        return ()
-    num_without = sum(request.hash_ids is None for request in requests)
-    without = f"; {num_without} requests have none and share no prefix" if num_without else ""
-    partial = "has an id too" if rule == "ceil" else "has none"
-    return (
-        f"Each of hash_ids stands for {block_size} prompt tokens ({stated_by}), counted by {rule}: "
-        f"a partial last block {partial}{without}.",
-    )

@@ -1,7 +1,6 @@
 """The calls of a recorded file on their way to requests: what is dropped, what lies in the window, what is kept."""
 
-from collections import Counter
-
+from traces.dropped_rows import DroppedRows
 from traces.errors import TraceError
 from traces.parsed_rows import ParsedRows, dropped_notice, sorted_notice
 from traces.read_settings import ReadSettings
@@ -19,33 +18,30 @@ class Recording:
         lines: the file.
         settings: how it is read.
         origin_ns: time of the file that is 0 in the trace; None is its earliest row.
+        dropped: where rows that cannot be replayed are counted, if others count there too.
     """
 
-    def __init__(self, lines: TraceLines, settings: ReadSettings, origin_ns: int | None = None) -> None:
+    def __init__(
+        self,
+        lines: TraceLines,
+        settings: ReadSettings,
+        origin_ns: int | None = None,
+        dropped: DroppedRows | None = None,
+    ) -> None:
         self._lines = lines
         self._settings = settings
         keeps_sessions = not settings.rule.is_open
         self._rows = RowWindow(lines, settings.window, origin_ns, settings.max_requests, keeps_sessions)
-        self._dropped: Counter[str] = Counter()
+        self._dropped = DroppedRows() if dropped is None else dropped
         self.wants = self._rows.wants
         self.keep = self._rows.keep
+        self.drop = self._dropped.drop
+        self.drops = self._dropped.drops
 
     def add(self, row: RecordedRow) -> None:
         """Keep a row if it is inside the window."""
         if self.wants(row.line, row.start_ns, row.session_id):
             self.keep(row)
-
-    def drop(self, reason: str, num_rows: int = 1) -> None:
-        """Count rows that cannot be replayed; `reason` fits behind "because"."""
-        self._dropped[reason] += num_rows
-
-    def drops(self, *lengths: tuple[str, int]) -> bool:
-        """Return whether one of the lengths is 0; the row is then counted under the name of the first such."""
-        for name, length in lengths:
-            if length == 0:
-                self.drop(f"{name} is 0")
-                return True
-        return False
 
     @property
     def num_usable(self) -> int:
@@ -85,9 +81,10 @@ class Recording:
             raise TraceError(self._nothing_inside())
         requests = RecordedRequests(self._settings, self._rows.zero_ns, self._lines)
         made = requests.of(kept)
-        dropped = dropped_notice(self._rows.num_offered, self._dropped)
+        by_reason = self._dropped.by_reason
+        dropped = dropped_notice(self._rows.num_offered, by_reason)
         all_notices = (*notices, *requests.notices(is_stated), *dropped)
-        return ParsedRows(made, all_notices, block_size, num_usable=self._rows.num_offered)
+        return ParsedRows(made, all_notices, block_size, self._rows.num_offered, dict(by_reason))
 
     def _nothing_inside(self) -> str:
         span_s = round((self._rows.latest_ns - self._rows.first_ns) / NS_PER_SECOND, 6)

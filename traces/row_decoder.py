@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Generic, TypeVar, cast
 
 import msgspec
@@ -37,6 +38,8 @@ class RowDecoder(Generic[Row]):
         self._known = {*meanings, *unused}
         self._lines = lines
         self._unknown: Counter[str] = Counter()
+        self._row_type = row_type
+        self._num_fractional = 0
 
     def decode(self, line: int, content: bytes) -> Row:
         """Return one line as a row.
@@ -51,19 +54,32 @@ class RowDecoder(Generic[Row]):
 
     def _decode_slowly(self, line: int, content: bytes) -> Row:
         try:
-            row = self._open.decode(content)
+            row = self._decode_open(content)
             self._unknown.update(self._keys.decode(content).keys() - self._known)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise self._lines.error(line, self._explain(content, str(error))) from error
         return row
 
+    def _decode_open(self, content: bytes) -> Row:
+        try:
+            return self._open.decode(content)
+        except msgspec.ValidationError:
+            # A table of numbers with gaps, such as a pandas frame, is written with 20.0 for 20.
+            value = msgspec.json.decode(content)
+            whole = _with_whole_numbers(value)
+            with suppress(msgspec.ValidationError):
+                row = msgspec.convert(whole, self._row_type)
+                self._num_fractional += 1
+                return row
+            raise
+
     @property
     def notices(self) -> tuple[str, ...]:
-        """A sentence about unknown fields, if there were any."""
-        if not self._unknown:
-            return ()
+        """Sentences about unknown fields and about whole numbers that are written as fractions, if there were any."""
         fields = ", ".join(f"{name} ({num_rows} rows)" for name, num_rows in sorted(self._unknown.items()))
-        return (f"Unknown fields were ignored: {fields}.",)
+        unknown = (f"Unknown fields were ignored: {fields}.",) if fields else ()
+        num = self._num_fractional
+        return (*unknown, *((f"Whole numbers are written as fractions, such as 20.0, in {num} rows.",) if num else ()))
 
     def _explain(self, content: bytes, reason: str) -> str:
         try:
@@ -102,6 +118,15 @@ class RowDecoder(Generic[Row]):
                 if isinstance(item, float) and not math.isfinite(item):
                     return [field, str(index)] if isinstance(value, list) else [field]
         return []
+
+
+def _with_whole_numbers(value: object) -> object:
+    """Return a JSON value with each number that is whole as an int."""
+    if isinstance(value, dict):
+        return {name: _with_whole_numbers(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_with_whole_numbers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
 
 
 def _place(path: Sequence[str]) -> str:

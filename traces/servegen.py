@@ -51,8 +51,8 @@ def read_servegen(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
         TraceError: a file is not what it must be.
     """
     windows = [_rate_window(lines, line, content) for line, content in lines]
-    dataset_path = _dataset_path(lines.path)
-    lengths = read_servegen_lengths(dataset_path)
+    lengths_path = dataset_path(lines.path)
+    lengths = read_servegen_lengths(lengths_path)
     recording = Recording(lines, settings, origin_ns=0)
     num_drawn = 0
     for position, window in enumerate(windows):
@@ -65,7 +65,7 @@ def read_servegen(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
     return recording.parsed(
         "Read as a ServeGen client, windows and rates in seconds.",
         f"Drawn with seed {settings.seed}: {num_drawn} requests in {len(windows)} windows, lengths from "
-        f"{dataset_path.name}; parts of a prompt (text, image, audio, video) add up.",
+        f"{lengths_path.name}; parts of a prompt (text, image, audio, video) add up.",
     )
 
 
@@ -159,8 +159,12 @@ def _add(
             recording.add(row)
 
 
-def _dataset_path(trace_path: str) -> Path:
-    """Return `X-dataset.json`, plain or compressed, for `X-trace.csv`."""
+def dataset_path(trace_path: str) -> Path:
+    """Return `X-dataset.json`, plain or compressed, for `X-trace.csv`.
+
+    Raises:
+        TraceError: the name of the trace is another, or there is no such file.
+    """
     path = Path(trace_path)
     stem = path.name.removesuffix(".gz").removesuffix(".zst")
     if not stem.endswith("trace.csv"):

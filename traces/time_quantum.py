@@ -28,6 +28,8 @@ def to_milliseconds(time_s: float) -> float:
     if not 0 <= time_s <= MAX_TIME_S or time_s * QUANTA_PER_SECOND % 1:
         raise TraceError(f"a time of {time_s} s is not a multiple of 2**-30 s from 0 to {MAX_TIME_S} s")
     exact = time_s * 1000
-    shorter = (round(exact, num_digits) for num_digits in (0, 3, 6))
-    number = next((number for number in shorter if to_seconds(number, 1000) == time_s), exact)
+    # What three digits give that is whole, none would give too.
+    number = next(
+        (number for number in (round(exact, 3), round(exact, 6)) if to_seconds(number, 1000) == time_s), exact
+    )
     return int(number) if number == int(number) else number

@@ -1,15 +1,15 @@
 """A trace: requests in the order of their arrival."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from hashlib import blake2b
 
-from traces.canonical_row import canonical_rows
 from traces.errors import TraceError
 from traces.hash_id_count import HashIdCount, hash_id_count
 from traces.request_order import in_order
 from traces.time_quantum import MAX_TIME_S, to_seconds
+from traces.trace_digest import TraceDigest
 from traces.trace_request import TraceRequest
 from traces.window import Window
 
@@ -20,13 +20,14 @@ DEFAULT_BLOCK_SIZE = 512
 class Trace:
     """What was asked, in order; nothing in it changes.
 
-    Two traces are equal when they hold the same requests with the same block size; name and notices do not count.
+    Two traces are equal when they hold the same requests with the same block size; the rest does not count.
 
     Attributes:
         name: file name, or what made the trace.
         requests: by (arrival, line); later turns of a session stand right behind its first turn.
         block_size: prompt tokens that one of `hash_ids` stands for. It is not the engine's block size.
         notices: what was decided, sorted, dropped or cut on the way here, one sentence each.
+        dropped: rows of the file that cannot be replayed, by reason.
 
     Raises:
         TraceError: there are no requests, two have the same id, or they are not in order.
@@ -36,6 +37,7 @@ class Trace:
     requests: tuple[TraceRequest, ...]
     block_size: int = DEFAULT_BLOCK_SIZE
     notices: tuple[str, ...] = field(default=(), compare=False)
+    dropped: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         if not self.requests:
@@ -48,9 +50,9 @@ class Trace:
     @cached_property
     def digest(self) -> str:
         """Identity of the content in 32 hex digits; the same for the same requests from any file."""
-        digest = blake2b(b"block_size %d\n" % self.block_size, digest_size=16)
-        for row in canonical_rows(self.requests):
-            digest.update(row)
+        digest = TraceDigest(self.block_size)
+        for request in self.requests:
+            digest.add(request)
         return digest.hexdigest()
 
     @cached_property

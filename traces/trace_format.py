@@ -70,11 +70,17 @@ class Recognition(NamedTuple):
 
     Attributes:
         name: of the format.
-        reason: what it was known by, as it fits behind "recognised by".
+        reason: what it was known by, as it fits behind "recognised by"; None where it was given.
     """
 
     name: str
-    reason: str
+    reason: str | None
+
+    def told(self, first_notice: str) -> str:
+        """Return the first notice of a format, which says how the file was read, with what it was known by."""
+        return (
+            first_notice if self.reason is None else f"{first_notice} Format {self.name}, recognised by {self.reason}."
+        )
 
 
 def recognised_format(lines: TraceLines) -> Recognition:

@@ -2,7 +2,7 @@
 
 import codecs
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from itertools import chain, count
 
@@ -19,13 +19,17 @@ class TraceLines:
         path: name of the file in errors.
         stream: its bytes, decompressed.
         max_line_bytes: length from which on a line is refused; no more than this is ever held.
+        skipped_lines: numbers of lines that are left out.
     """
 
-    def __init__(self, path: str, stream: io.BufferedIOBase, max_line_bytes: int) -> None:
+    def __init__(
+        self, path: str, stream: io.BufferedIOBase, max_line_bytes: int, skipped_lines: Collection[int] = ()
+    ) -> None:
         self.path = path
         self.num_blank = 0
         self._stream = stream
         self._max_line_bytes = max_line_bytes
+        self._skipped_lines = skipped_lines
         self._lines = self._read()
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
@@ -56,7 +60,7 @@ class TraceLines:
 
     def error(self, line: int, sentence: str) -> TraceError:
         """Return an error that names file and line; the sentence goes without a full stop."""
-        return TraceError(f"{self.path} line {line}: {sentence}")
+        return TraceError(f"{self.path} line {line}: {sentence}", line)
 
     def _read(self) -> Iterator[tuple[int, bytes]]:
         readline, max_bytes = self._stream.readline, self._max_line_bytes
@@ -72,6 +76,8 @@ class TraceLines:
             if number == 1:
                 line = self._checked_first(line)
             line = line.strip()
+            if number in self._skipped_lines:
+                continue
             if line:
                 yield number, line
             else:

@@ -1,6 +1,6 @@
 import numpy as np
 
-from traces import GeneratorSettings
+from traces.generation import PrefixPlan
 from traces.prefix_tree import PrefixTree, draw_paths
 
 
@@ -28,11 +28,11 @@ def test_a_node_of_several_blocks_may_be_used_in_part() -> None:
 
 
 def test_an_id_stands_for_its_block_and_all_before_it() -> None:
-    settings = GeneratorSettings(num_requests=500, prefix_roots=2, prefix_branching=3, prefix_depth=4)
+    plan = PrefixPlan(roots=2, branching=3, depth=4)
     rng = np.random.default_rng(1)
     tree = PrefixTree(block_size=16, node_blocks=2)
     before: dict[int, tuple[int, ...]] = {}
-    for path in draw_paths(settings, rng):
+    for path in draw_paths(plan, 500, rng):
         hash_ids = tree.hash_ids(path, int(rng.integers(1, 300)))
         assert len(set(hash_ids)) == len(hash_ids)
         for index, hash_id in enumerate(hash_ids):
@@ -41,9 +41,16 @@ def test_an_id_stands_for_its_block_and_all_before_it() -> None:
 
 
 def test_paths_have_all_depths_roots_and_branches() -> None:
-    settings = GeneratorSettings(num_requests=2000, prefix_roots=3, prefix_branching=2, prefix_depth=2)
-    paths = draw_paths(settings, np.random.default_rng(1))
+    paths = draw_paths(PrefixPlan(roots=3, branching=2, depth=2), 2000, np.random.default_rng(1))
     assert len(paths) == 2000
     assert set(paths) == {(), *((r,) for r in range(3)), *((r, b) for r in range(3) for b in range(2))}
     shares = [sum(len(path) == depth for path in paths) / 2000 for depth in range(3)]
     assert all(abs(share - 1 / 3) < 0.05 for share in shares)
+
+
+def test_a_prompt_that_goes_on_shares_the_full_blocks_of_the_one_before() -> None:
+    tree = PrefixTree(block_size=10, node_blocks=1)
+    first = tree.hash_ids((), 25)
+    assert first == (0, 1, 2)
+    assert tree.continued(first, 25, 41) == (0, 1, 3, 4, 5)
+    assert tree.continued((), 9, 10) == (6,)

@@ -1,0 +1,1 @@
+"""`python -m sim trace`: look at traces, check them, and make others."""
