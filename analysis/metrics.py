@@ -204,6 +204,11 @@ def kv_usage(steps: StepColumns, num_kv_blocks: int) -> Floats:
     return steps.num_used_blocks / num_kv_blocks
 
 
+def prefix_hit_share(hit_tokens: int, prompt_tokens: int) -> float | None:
+    """Share of prompt tokens that were in the prefix cache; None without prompt tokens."""
+    return hit_tokens / prompt_tokens if prompt_tokens else None
+
+
 def stepping_s(steps: StepColumns, span: Span) -> float:
     """Time within the span in which a step was under way."""
     inside_s = np.minimum(steps.end_s, span.end_s) - np.maximum(steps.start_s, span.start_s)
