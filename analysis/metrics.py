@@ -123,6 +123,13 @@ def arrival_span(requests: RequestColumns) -> Span | None:
     return Span(float(np.nanmin(requests.arrival_s)), float(np.nanmax(requests.arrival_s)))
 
 
+def stamped_span(requests: RequestColumns, steps: StepColumns) -> Span | None:
+    """First arrival or step to the last stamp of the run; None if it has no stamp."""
+    stamps = np.concatenate([requests.arrival_s, requests.finish_s, steps.start_s[:1], steps.end_s[-1:]])
+    stamps = stamps[~np.isnan(stamps)]
+    return Span(float(stamps.min()), float(stamps.max())) if len(stamps) else None
+
+
 def steady_span(requests: RequestColumns, warmup_s: float) -> Span | None:
     """Arrival span without its first `warmup_s` seconds, so without the drain too. None if nothing is left."""
     span = arrival_span(requests)

@@ -46,7 +46,7 @@ class RequestPhases:
         self._requests = columns.requests
         self._preemptions = columns.preemptions
         ends_s = [columns.requests.finish_s, columns.requests.arrival_s, columns.steps.end_s[-1:]]
-        self._run_end_s = float(np.nanmax(np.concatenate([*ends_s, [-np.inf]])))
+        self.run_end_s = float(np.nanmax(np.concatenate([*ends_s, [-np.inf]])))
 
     def of(self, rows: Iterable[int]) -> Iterator[Phase]:
         """Yields the phases of each row, in order of time; none of a request that never arrived."""
@@ -59,7 +59,7 @@ class RequestPhases:
     def end_s(self, row: int) -> float:
         """When a request ended, or the run did before it."""
         end_s = float(self._requests.finish_s[row])
-        return self._run_end_s if np.isnan(end_s) else end_s
+        return self.run_end_s if np.isnan(end_s) else end_s
 
     def _main_phases(self, row: int) -> Iterator[tuple[PhaseName, float, float]]:
         """As if nothing had been preempted."""

@@ -272,8 +272,5 @@ def _failed_by_reason(run: Run) -> dict[str, int]:
 
 
 def _virtual_duration_s(columns: RunColumns) -> float:
-    """Time on the run's clock from the first arrival or step to the last stamp."""
-    requests, steps = columns.requests, columns.steps
-    stamps = np.concatenate([requests.arrival_s, requests.finish_s, steps.start_s[:1], steps.end_s[-1:]])
-    stamps = stamps[~np.isnan(stamps)]
-    return float(stamps.max() - stamps.min()) if len(stamps) else 0.0
+    span = metrics.stamped_span(columns.requests, columns.steps)
+    return span.length_s if span else 0.0

@@ -47,7 +47,7 @@ class TimeBins:
             width_s: width of a bin in seconds, above 0.
         """
         num = max(int(np.ceil(span.length_s / width_s - 1e-9)), 1)
-        return cls(span.start_s + width_s * np.arange(num + 1))
+        return cls(span.start_s + width_s * np.arange(num + 1, dtype=np.float64))
 
     def __len__(self) -> int:
         return len(self.edges_s) - 1
