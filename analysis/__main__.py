@@ -27,7 +27,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 @app.command()
 def report(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Run directories, finished or not, and folders of sweeps.")
+        list[Path], typer.Argument(metavar="RUN", help="Run directories, finished or not, and folders of sweeps.")
     ],
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with figures that opens offline; - for stdout.")
@@ -48,7 +48,7 @@ def report(
     from analysis.slo import Slo
 
     outputs = Outputs(html, markdown, csv)
-    outputs.check()
+    outputs.check(is_stdout_taken=as_json)
     limits, warmup_s = None if slo is None else Slo.parse(slo), None if warmup is None else parse_duration(warmup)
     content = ReportContent.of(runs, limits, warmup_s)
     if outputs.are_any:

@@ -9,8 +9,8 @@ from analysis.reporting.legends import series_legend
 from analysis.reporting.subject import Subject, with_run
 from analysis.sample import Sample
 
-PERCENTS = (*(k / 2 for k in range(198)), *(99 + k / 20 for k in range(20)), 99.99, 100.0)
-"""Percentiles through which a line is drawn: every half, from the 99th on every twentieth, and the largest value."""
+PERCENTS = (*map(float, range(99)), *(99 + k / 10 for k in range(10)), 99.99, 100.0)
+"""Percentiles through which a line is drawn: all whole ones, from the 99th on every tenth, and the largest value."""
 LATENCIES = (("ttft", "TTFT"), ("tpot", "TPOT"), ("itl", "ITL"), ("e2e", "E2E"))
 
 
@@ -36,7 +36,15 @@ def _figure(metric: str, name: str, subjects: Sequence[Subject]) -> Figure:
     x = Axis("value", f"{name} (ms)", is_log=has_log, has_zero=False)
     kept = [row for row in rows if row["value"] > 0] if has_log else rows
     shown = with_run([("value", f"{name} (ms)"), ("percent", "percentile")], subjects)
-    spec = line_chart(x, Axis("percent", "share (%)", top=100), list(samples), shown, num_rows=10_000, order="percent")
+    spec = line_chart(
+        x,
+        Axis("percent", "share (%)", top=100),
+        list(samples),
+        shown,
+        num_rows=len(kept),
+        has_points=False,
+        order="percent",
+    )
     for limit in _limits(metric, subjects) if kept else ():
         spec = with_limit(spec, "x", limit, f"limit {limit:g} ms")
     what = "gaps between tokens" if metric == "itl" else "finished requests"

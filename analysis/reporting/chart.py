@@ -12,6 +12,7 @@ HEIGHT = 230
 MIN_LOG_RATIO = 20
 """From this ratio of largest to smallest value on an axis is logarithmic."""
 _MAX_POINTS_SHOWN = 45
+_MAX_NEAREST = 600  # each point needs a cell around it, which takes three times as long to draw
 _DASHES = [[1, 0], [5, 3]]
 
 
@@ -70,6 +71,7 @@ def line_chart(
     shown: Sequence[tuple[str, str]],
     *,
     num_rows: int,
+    has_points: bool = True,
     statistics: Sequence[str] = (),
     has_band: bool = False,
     is_step: bool = False,
@@ -83,7 +85,8 @@ def line_chart(
         y: vertical axis.
         series: all of them, in the order of their colours.
         shown: fields, with titles, that pointing at a line shows.
-        num_rows: rows of the figure; with few of them a line, points are drawn.
+        num_rows: rows of the figure; with few of them a line, points are drawn, and the pointer finds the nearest one.
+        has_points: whether points may be drawn, however few there are.
         statistics: values of `statistic`: the first one's lines are solid, the second one's dashed.
         has_band: whether fields `lowest` and `highest` are drawn as an area.
         is_step: whether values hold for a bin, and change at once.
@@ -104,7 +107,8 @@ def line_chart(
         **line["encoding"],
         "strokeWidth": {"field": "series", "type": "ordinal", "scale": widths, "legend": None},
     }
-    layers = [line, _points(base, series, shown, is_visible=num_rows <= _MAX_POINTS_SHOWN * num_lines)]
+    is_visible = has_points and num_rows <= _MAX_POINTS_SHOWN * num_lines
+    layers = [line, _points(base, series, shown, is_visible=is_visible, is_nearest=num_rows <= _MAX_NEAREST)]
     if ring is not None:
         layers.append(
             {
@@ -127,22 +131,19 @@ def _band(base: Spec, y: Axis, interpolate: Spec) -> Spec:
     return {"mark": {"type": "area", "opacity": 0.16, "aria": False, **interpolate}, "encoding": {**base, **bounds}}
 
 
-def _points(base: Spec, series: Sequence[str], shown: Sequence[tuple[str, str]], *, is_visible: bool) -> Spec:
-    """Points with tooltips; the one nearest to the pointer is shown."""
-    channels = {name: channel for name, channel in base.items() if name != "strokeDash"}
+def _points(
+    base: Spec, series: Sequence[str], shown: Sequence[tuple[str, str]], *, is_visible: bool, is_nearest: bool
+) -> Spec:
+    """Points with tooltips; the one under or nearest to the pointer is shown."""
     shape = {"domain": list(series), "range": series_shapes(len(series))}
+    select = {"type": "point", "on": "pointerover", "clear": "pointerout", "nearest": is_nearest}
     return {
-        "mark": {"type": "point", "filled": True, "size": 40, "aria": False},
-        "params": [
-            {"name": "hover", "select": {"type": "point", "on": "pointermove", "nearest": True, "clear": "pointerout"}}
-        ],
+        "mark": {"type": "point", "filled": True, "size": 40 if is_visible or is_nearest else 130, "aria": False},
+        "params": [{"name": "hover", "select": select}],
         "encoding": {
-            **channels,
+            **{name: channel for name, channel in base.items() if name != "strokeDash"},
             "shape": {"field": "series", "type": "nominal", "scale": shape, "legend": None},
-            "opacity": {
-                "condition": {"param": "hover", "empty": False, "value": 1},
-                "value": 0.75 if is_visible else 0,
-            },
+            "opacity": {"condition": {"param": "hover", "empty": False, "value": 1}, "value": 0.75 * is_visible},
             "tooltip": tooltip(shown),
         },
     }

@@ -19,6 +19,7 @@ from analysis.step_columns import Ints
 
 MAX_REQUESTS = 60
 _ROW_HEIGHT = 9
+_NAMED_ROW_HEIGHT = 14
 _MAX_NAMED = 40
 
 
@@ -123,7 +124,7 @@ def _spec(names: Sequence[str]) -> Spec:
     colour = {"domain": list(PHASE_COLOURS), "range": list(PHASE_COLOURS.values())}
     has_names = len(names) <= _MAX_NAMED
     return {
-        "height": max(_ROW_HEIGHT * len(names), 3 * _ROW_HEIGHT) if not has_names else {"step": 14},
+        "height": len(names) * (_NAMED_ROW_HEIGHT if has_names else _ROW_HEIGHT),
         "mark": {"type": "bar", "aria": False},
         "encoding": {
             "x": {**Axis("start", TIME, has_zero=False).encoding()},
@@ -145,6 +146,7 @@ def _missing(subject: Subject, rows: Sequence[Row]) -> Iterator[str]:
     if subject.span is None and not subject.run.observation.has_arrivals:
         yield "Arrival times are not known, so requests have no common time."
     elif not rows:
-        yield "No request arrived."
+        has_arrived = subject.columns.requests.is_injected.any()
+        yield "Every request ended at the instant of its arrival." if has_arrived else "No request arrived."
     elif subject.run.observation.by_client:
         yield "A client cannot tell queueing from prefill."

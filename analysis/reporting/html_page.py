@@ -66,7 +66,11 @@ class HtmlPage:
         if content.subjects:
             yield _runs(content)
             tables = summary_tables(content.summary_rows, labels, self._definitions)
-            yield _section("Summary", _comparison_note(content), element("div", *tables, class_="summary"))
+            yield _section(
+                "Summary",
+                _comparison_note(content),
+                element("div", *tables, class_="summary" if len(labels) < 4 else "summary long"),
+            )
         for group in content.groups:
             yield self._figures(group)
         for sweep, group in zip(content.sweeps, content.sweep_groups, strict=True):

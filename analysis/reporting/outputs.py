@@ -35,19 +35,20 @@ class Outputs(NamedTuple):
         """Whether any form is asked for."""
         return any(path is not None for path in self)
 
-    def check(self) -> None:
+    def check(self, *, is_stdout_taken: bool = False) -> None:
         """Look at what can be known before runs are read.
+
+        Args:
+            is_stdout_taken: whether something else is written to stdout.
 
         Raises:
             ReportError: two forms go to one place, or a library is missing.
         """
-        known = [path for path in self if path is not None]
+        known = [*(path for path in self if path is not None), *[STDOUT] * is_stdout_taken]
         for path in known:
             if known.count(path) > 1:
                 place = "stdout" if path == STDOUT else str(path)
-                raise ReportError(
-                    f"Two reports would go to {place}; give each of --html, --markdown and --csv its own."
-                )
+                raise ReportError(f"Two reports would go to {place}; give each of them a file of its own.")
         if self.html is not None:
             vega_library()
 

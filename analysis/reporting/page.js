@@ -13,11 +13,11 @@
     },
     axisY: { tickCount: 5, domain: false, ticks: false, labelPadding: 5 },
     axisX: { labelFlush: true },
-    line: { strokeWidth: 1.8, strokeJoin: "round" },
+    line: { strokeJoin: "round" },
     style: {
-      limit: { stroke: "var(--limit)", strokeWidth: 1.2, strokeDash: [2, 3] },
-      "limit-name": { fill: "var(--limit)", fontSize: 11, baseline: "middle" },
-      ring: { filled: false, stroke: "var(--text)", strokeWidth: 1.2, size: 170, shape: "circle", opacity: 0.8 },
+      limit: { color: "var(--limit)", strokeWidth: 1.2, strokeDash: [2, 3] },
+      "limit-name": { color: "var(--limit)", fontSize: 11, baseline: "middle" },
+      ring: { filled: false, color: "var(--text)", strokeWidth: 1.2, size: 170, shape: "circle", opacity: 0.8 },
     },
   };
   const options = { renderer: "svg", actions: false, config, tooltip: { theme: "custom" } };

@@ -80,7 +80,7 @@ class RateFigures:
                 num_rows=len(rows),
             ),
             legend=series_legend(self._subjects),
-            notes=[*without_clock(self._subjects), *_unseen(what, self._subjects), *_all_zero(rows)],
+            notes=[*without_clock(self._subjects), *_unseen(what, rows, self._subjects), *_all_zero(rows)],
         )
 
 
@@ -154,13 +154,17 @@ _PREEMPTIONS = _Quantity(
 )
 
 
-def _unseen(what: _Quantity, subjects: Sequence[Subject]) -> Iterator[str]:
+def _unseen(what: _Quantity, rows: Sequence[Row], subjects: Sequence[Subject]) -> Iterator[str]:
+    drawn = {row["series"] for row in rows}
     for subject in subjects:
         if what.is_of_engine and subject.run.observation.by_client:
             yield f"{subject.label}: {subject.run.observation.text}"
+        elif subject.span is not None and subject.label not in drawn:
+            yield f"{subject.label}: no request was scheduled."
 
 
 def _all_zero(rows: Sequence[Row]) -> Iterator[str]:
-    for label in dict.fromkeys(row["series"] for row in rows):
-        if not any(row["value"] for row in rows if row["series"] == label):
-            yield f"{label}: none in this run."
+    labels = dict.fromkeys(row["series"] for row in rows)
+    without = [label for label in labels if not any(row["value"] for row in rows if row["series"] == label)]
+    if without:
+        yield f"There are none in {', '.join(without)}."

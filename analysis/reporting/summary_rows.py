@@ -16,6 +16,8 @@ _PHASES = (
     ("decode", "Decode time"),
     ("preempted", "Preempted time"),
 )
+_MAX_PERCENT = 200
+"""From here on a multiple is easier to read."""
 _SHOWN_IF_ANY = ("aborted", "unfinished")
 """Counts that are worth a row if they are not 0."""
 _STATISTICS = (("mean", "mean"), ("median", "median"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99"))
@@ -45,10 +47,18 @@ class SummaryRow:
         return [number_text(value, self.unit) for value in self.values]
 
     def changes(self) -> list[str]:
-        """How far each value is from the first, such as "+3.1 %"; empty for the first and where that says nothing."""
+        """How far each value is from the first, such as "+3.1 %" or "x 4.2"; empty where that says nothing."""
         rows = [MetricRow(self.key, self.values[0], value) for value in self.values]
-        texts = ["" if row.diff_percent is None else f"{row.diff_percent:+.1f} %" for row in rows]
-        return ["", *("" if text in ("+0.0 %", "-0.0 %") else text for text in texts[1:])]
+        return ["", *(_change(row.diff_percent) for row in rows[1:])]
+
+
+def _change(percent: float | None) -> str:
+    if percent is None or abs(percent) < 0.05:
+        return ""
+    if percent < _MAX_PERCENT:
+        return f"{percent:+.1f} %"
+    times = 1 + percent / 100
+    return f"x {times:.3g}" if times < 100 else f"x {times:,.0f}"
 
 
 def number_text(value: float | None, unit: str = "") -> str:
@@ -64,9 +74,11 @@ def summary_rows(summaries: Sequence[Summary]) -> list[SummaryRow]:
     """Makes the rows of runs; what no run has is left out."""
     makers = (_requests, _throughput, _objectives, _latencies, _split, _engine, _steady_state)
     rows = [row for make in makers for row in make(summaries)]
-    return [
-        row for row in rows if any(value if row.key in _SHOWN_IF_ANY else value is not None for value in row.values)
-    ]
+    return [row for row in rows if _is_worth_a_row(row)]
+
+
+def _is_worth_a_row(row: SummaryRow) -> bool:
+    return any(value if row.key in _SHOWN_IF_ANY else value is not None for value in row.values)
 
 
 def _row(section: str, key: str, label: str, unit: str, summaries: Sequence[Summary], scale: float = 1) -> SummaryRow:
