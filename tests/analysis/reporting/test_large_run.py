@@ -1,6 +1,5 @@
 """100,000 requests: the page stays small, and what it shows is still true."""
 
-
 import numpy as np
 import pytest
 

@@ -11,7 +11,7 @@ from analysis.reporting.html_page import HtmlPage
 from analysis.reporting.report_content import ReportContent
 from analysis.reporting.vega_library import vega_library
 from analysis.slo import Slo
-from tests.analysis.test_sweep import small_sweep
+from tests.analysis.small_sweep import small_sweep
 from tests.browser import Browser, browser
 from tests.run_builder import RunBuilder
 from tests.sim.command import ROOT, command, row, write_rows
