@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from analysis.arrow_values import to_numpy
+from analysis.phases import Phase, Phases
 from analysis.reporting.chart import Axis, Spec, tooltip
 from analysis.reporting.colours import PHASE_COLOURS
 from analysis.reporting.drawn import drawn
@@ -13,7 +14,6 @@ from analysis.reporting.figure import Field, Figure, Row
 from analysis.reporting.legends import phase_legend
 from analysis.reporting.subject import Subject
 from analysis.reporting.time_axis import TIME
-from analysis.request_phases import RequestPhases
 from analysis.run_differences import have_one_trace
 from analysis.step_columns import Ints
 
@@ -82,13 +82,13 @@ _FIELDS = (
 
 def _window(subject: Subject) -> Ints:
     """Rows of the consecutive arrivals that waited longest."""
-    requests, phases = subject.columns.requests, RequestPhases(subject.columns)
+    requests, phases = subject.columns.requests, Phases.of(subject.columns)
     order: Ints = np.argsort(requests.arrival_s, kind="stable")[: int(requests.is_injected.sum())]
     if len(order) <= MAX_REQUESTS:
         return order
-    ends_s = np.where(np.isnan(requests.finish_s), phases.run_end_s, requests.finish_s)
-    scheduled_s = np.where(np.isnan(requests.first_scheduled_s), ends_s, requests.first_scheduled_s)
-    waited_s = (scheduled_s - requests.arrival_s + requests.preempted_s)[order]
+    is_waiting = np.isin(phases.phase, (Phase.QUEUE, Phase.PREEMPTED))
+    lengths_s = (phases.end_s - phases.start_s)[is_waiting]
+    waited_s = np.bincount(phases.owner[is_waiting], lengths_s, minlength=len(requests))[order]
     upto_s = np.concatenate([[0.0], np.cumsum(waited_s)])
     start = int(np.argmax(upto_s[MAX_REQUESTS:] - upto_s[:-MAX_REQUESTS]))
     return order[start : start + MAX_REQUESTS]
@@ -108,16 +108,25 @@ def _rows(subject: Subject, chosen: Ints) -> Iterator[Row]:
     span, requests = subject.span, subject.columns.requests
     if span is None:
         return
-    phases = RequestPhases(subject.columns, by_client=subject.run.observation.by_client)
-    for phase in phases.of(map(int, chosen)):
-        yield {
-            "request": requests.request_id[phase.row].as_py(),
-            "phase": phase.name,
-            # Six digits of an hour would be hundredths of a second, longer than a phase may be.
-            "start": round(phase.start_s - span.start_s, 6),
-            "end": round(phase.end_s - span.start_s, 6),
-            "length": drawn(1000 * (phase.end_s - phase.start_s)),
-        }
+    phases = Phases.of(subject.columns)
+    bounds = np.searchsorted(phases.owner, np.arange(len(requests) + 1))
+    for row in map(int, chosen):
+        for k in range(bounds[row], bounds[row + 1]):
+            start_s, end_s = float(phases.start_s[k]), float(phases.end_s[k])
+            yield {
+                "request": requests.request_id[row].as_py(),
+                "phase": _phase_name(int(phases.phase[k]), subject),
+                # Six digits of an hour would be hundredths of a second, longer than a phase may be.
+                "start": round(start_s - span.start_s, 6),
+                "end": round(end_s - span.start_s, 6),
+                "length": drawn(1000 * (end_s - start_s)),
+            }
+
+
+def _phase_name(phase: int, subject: Subject) -> str:
+    if phase == Phase.QUEUE and subject.run.observation.by_client:
+        return "until first token"
+    return Phase(phase).name.lower()
 
 
 def _spec(names: Sequence[str]) -> Spec:
