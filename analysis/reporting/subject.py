@@ -46,16 +46,17 @@ class Subject:
             RunError: the tables are damaged or contradict each other.
             SloError: `meta.json` holds limits that have no meaning.
         """
-        stored = run.summary or {}
+        stored, columns = run.summary or {}, RunColumns.of(run)
         summary = summarise(
             run,
             wall_s=stored.get("wall_s"),
             decision_digest=stored.get("decision_digest"),
             slo=slo,
             warmup_s=warmup_s,
+            columns=columns,
         )
         kept = {key: stored[key] for key in _KEPT if key in stored}
-        return cls(label, run, summary | kept, RunColumns.of(run))
+        return cls(label, run, summary | kept, columns)
 
     @property
     def span(self) -> Span | None:
