@@ -26,30 +26,38 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 
 @app.command()
 def report(
-    run: RunPath,
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN", help="Run directories, finished or not, and folders of sweeps.")
+    ],
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with figures that opens offline; - for stdout.")
+    ] = None,
+    markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write Markdown tables; - for stdout.")] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a row a run as CSV; - for stdout.")] = None,
     slo: Annotated[
         str | None, typer.Option(help="Limits such as ttft=500ms,tpot=50ms; those of the run if left out.")
     ] = None,
     warmup: Annotated[str | None, typer.Option(help="What the steady-state window leaves out, such as 60s.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the figures of a run, computed from its tables."""
+    """Print the figures of runs and sweeps, computed from their tables, or write them as HTML, Markdown or CSV."""
     from analysis.duration import parse_duration
-    from analysis.report import render_report
-    from analysis.run import load
+    from analysis.reporting.outputs import Outputs
+    from analysis.reporting.printed import print_report, values_of
+    from analysis.reporting.report_content import ReportContent
     from analysis.slo import Slo
-    from analysis.summary import summarise
 
-    opened = load(run)
-    stored = opened.summary or {}
-    summary = summarise(
-        opened,
-        wall_s=stored.get("wall_s"),
-        decision_digest=stored.get("decision_digest"),
-        slo=None if slo is None else Slo.parse(slo),
-        warmup_s=None if warmup is None else parse_duration(warmup),
-    )
-    sys.stdout.write(_json(summary) if as_json else render_report(summary))
+    outputs = Outputs(html, markdown, csv)
+    outputs.check(is_stdout_taken=as_json)
+    limits, warmup_s = None if slo is None else Slo.parse(slo), None if warmup is None else parse_duration(warmup)
+    content = ReportContent.of(runs, limits, warmup_s)
+    if outputs.are_any:
+        for sentence in outputs.write(content):
+            sys.stderr.write(f"{sentence}\n")
+    if as_json:
+        sys.stdout.write(_json(values_of(content)))
+    elif not outputs.are_any:
+        print_report(content, sys.stdout)
 
 
 @app.command()

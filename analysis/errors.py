@@ -11,3 +11,7 @@ class RunError(AnalysisError):
 
 class SloError(AnalysisError):
     """A service level objective or a duration is written in a way that has no meaning."""
+
+
+class ReportError(AnalysisError):
+    """A report cannot be made as it was asked for."""

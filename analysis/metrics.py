@@ -7,7 +7,7 @@ second. Per-request metrics have one entry a request, NaN where undefined; which
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from analysis.emissions import Emissions
 from analysis.preemptions import Preemptions
 from analysis.request_columns import RequestColumns
 from analysis.step_columns import Bools, Floats, Ints, StepColumns
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 LATENCIES: Mapping[str, str] = MappingProxyType(
     {
@@ -121,6 +123,13 @@ def arrival_span(requests: RequestColumns) -> Span | None:
     return Span(float(np.nanmin(requests.arrival_s)), float(np.nanmax(requests.arrival_s)))
 
 
+def stamped_span(requests: RequestColumns, steps: StepColumns) -> Span | None:
+    """First arrival or step to the last stamp of the run; None if it has no stamp."""
+    stamps = np.concatenate([requests.arrival_s, requests.finish_s, steps.start_s[:1], steps.end_s[-1:]])
+    stamps = stamps[~np.isnan(stamps)]
+    return Span(float(stamps.min()), float(stamps.max())) if len(stamps) else None
+
+
 def steady_span(requests: RequestColumns, warmup_s: float) -> Span | None:
     """Arrival span without its first `warmup_s` seconds, so without the drain too. None if nothing is left."""
     span = arrival_span(requests)
@@ -177,31 +186,40 @@ def level_difference(
         b            |----2----|-----1-----|
         |b - a|  | 2 | 0 |  1  |2|     1    |  1  |
     """
-    (a_edges_s, a_levels), (b_edges_s, b_levels) = _levels(a_values, a), _levels(b_values, b)
+    (a_edges_s, a_levels), (b_edges_s, b_levels) = levels(a_values, a), levels(b_values, b)
     edges_s = np.unique(np.concatenate([a_edges_s, b_edges_s]))
     lengths_s = np.diff(edges_s)
     total_s = float(lengths_s.sum())
     if total_s <= 0:
         return None
     first, second = (
-        levels[np.searchsorted(own_s, edges_s[:-1], side="right")]
-        for own_s, levels in ((a_edges_s, a_levels), (b_edges_s, b_levels))
+        own[np.searchsorted(own_s, edges_s[:-1], side="right")]
+        for own_s, own in ((a_edges_s, a_levels), (b_edges_s, b_levels))
     )
     means = [float((level * lengths_s).sum()) / total_s for level in (first, second, np.abs(second - first))]
     return LevelDifference(*means)
 
 
-def _levels(values: NDArray[np.int64], steps: StepColumns) -> tuple[Floats, NDArray[np.int64]]:
-    """Edges in order, and the level before the first and behind each of them."""
+def levels(values: NDArray[Number], steps: StepColumns) -> tuple[Floats, NDArray[Number]]:
+    """Turns a value of each step into a level over time: it holds while its step is under way, and is 0 between steps.
+
+    Returns:
+        Edges in order, start and end of each step; and the level before the first and behind each of them.
+    """
     edges_s = np.column_stack([steps.start_s, steps.end_s]).ravel()
-    levels = np.column_stack([values, np.zeros_like(values)]).ravel()
+    behind = np.column_stack([values, np.zeros_like(values)]).ravel()
     # Stamps of other engines may overlap by a rounding error.
-    return np.maximum.accumulate(edges_s), np.concatenate([np.zeros(1, values.dtype), levels])
+    return np.maximum.accumulate(edges_s), np.concatenate([np.zeros(1, values.dtype), behind])
 
 
 def kv_usage(steps: StepColumns, num_kv_blocks: int) -> Floats:
     """Share of KV blocks in use at each step, 0 to 1."""
     return steps.num_used_blocks / num_kv_blocks
+
+
+def prefix_hit_share(hit_tokens: int, prompt_tokens: int) -> float | None:
+    """Share of prompt tokens that were in the prefix cache; None without prompt tokens."""
+    return hit_tokens / prompt_tokens if prompt_tokens else None
 
 
 def stepping_s(steps: StepColumns, span: Span) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.flag_names import with_flags
+from analysis.metrics import prefix_hit_share
 
 WIDTH = 50
 _LABEL_WIDTH = 40
@@ -126,8 +127,8 @@ def _utilisation(summary: Summary) -> Iterator[str]:
     yield _line("Device busy within steps (%)", _percent(summary["device_share"]))
     yield _line("Steps", _number(summary["num_steps"]))
     yield _line("Preemptions", _number(summary["num_preemptions"]))
-    hits, queries = summary["prefix_hit_tokens"], summary["prefix_query_tokens"]
-    yield _line("Prefix cache hits (% of prompt tokens)", _percent(hits / queries if queries else None))
+    hit_share = prefix_hit_share(summary["prefix_hit_tokens"], summary["prefix_query_tokens"])
+    yield _line("Prefix cache hits (% of prompt tokens)", _percent(hit_share))
 
 
 def _objectives(summary: Summary) -> Iterator[str]:

@@ -26,7 +26,8 @@ class StepColumns:
         end_s: clock when its tokens appeared.
         duration_s: time between the two.
         device_s: part of it in which the device was busy.
-        num_tokens: query tokens computed.
+        num_prefill_tokens: query tokens of rows with more than one.
+        num_decode_tokens: rows with one query token.
         num_waiting: requests left waiting.
         num_running: sequences that ran: those in the batch or, if more, those running after the step.
         num_used_blocks: KV blocks held.
@@ -37,7 +38,8 @@ class StepColumns:
     end_s: Floats
     duration_s: Floats
     device_s: Floats
-    num_tokens: Ints
+    num_prefill_tokens: Ints
+    num_decode_tokens: Ints
     num_waiting: Ints
     num_running: Ints
     num_used_blocks: Ints
@@ -59,6 +61,11 @@ class StepColumns:
     def __len__(self) -> int:
         return len(self.start_s)
 
+    @property
+    def num_tokens(self) -> Ints:
+        """Query tokens computed in each step."""
+        return self.num_prefill_tokens + self.num_decode_tokens
+
     @classmethod
     def of(cls, table: pa.Table) -> "StepColumns":
         """Takes the columns of a `steps` table.
@@ -78,7 +85,8 @@ class StepColumns:
             end_s=column["start_s"] + column["duration_s"],
             duration_s=column["duration_s"],
             device_s=column["device_s"],
-            num_tokens=column["num_prefill_tokens"] + column["num_decode_seqs"],
+            num_prefill_tokens=column["num_prefill_tokens"],
+            num_decode_tokens=column["num_decode_seqs"],
             num_waiting=column["num_waiting"],
             num_running=np.maximum(column["num_running"], num_rows),
             num_used_blocks=column["num_used_blocks"],

@@ -58,6 +58,7 @@ def summarise(
     decision_digest: str | None = None,
     slo: Slo | None = None,
     warmup_s: float | None = None,
+    columns: RunColumns | None = None,
 ) -> Values:
     """Computes the summary of a run from its tables.
 
@@ -69,12 +70,13 @@ def summarise(
         decision_digest: digest over its decisions.
         slo: limits for goodput and attainment; those in `meta.json` if None.
         warmup_s: seconds that the steady-state window leaves out; those in `meta.json` if None.
+        columns: those of the run, for a caller who has read them.
 
     Raises:
         RunError: the tables are damaged or contradict each other.
         SloError: `meta.json` holds limits that have no meaning.
     """
-    columns = RunColumns.of(run)
+    columns = RunColumns.of(run) if columns is None else columns
     if slo is None and run.meta.get("slo"):
         slo = Slo.of(run.meta["slo"])
     warmup_s = run.meta.get("warmup_s") if warmup_s is None else warmup_s
@@ -272,8 +274,5 @@ def _failed_by_reason(run: Run) -> dict[str, int]:
 
 
 def _virtual_duration_s(columns: RunColumns) -> float:
-    """Time on the run's clock from the first arrival or step to the last stamp."""
-    requests, steps = columns.requests, columns.steps
-    stamps = np.concatenate([requests.arrival_s, requests.finish_s, steps.start_s[:1], steps.end_s[-1:]])
-    stamps = stamps[~np.isnan(stamps)]
-    return float(stamps.max() - stamps.min()) if len(stamps) else 0.0
+    span = metrics.stamped_span(columns.requests, columns.steps)
+    return span.length_s if span else 0.0

@@ -37,8 +37,8 @@ def load(path: str | Path, *, partial: bool = False) -> "pd.DataFrame":
     return to_frame(table_of(curves(Path(path), partial=partial)))
 
 
-def curves(folder: Path, *, partial: bool = False) -> list[LoadCurve]:
-    """The runs of a sweep by configuration; arguments and errors as `load`."""
+def curves(folder: Path, *, partial: bool = False, slo: Slo | None = None) -> list[LoadCurve]:
+    """The runs of a sweep by configuration; arguments and errors as `load`. `slo` replaces the limits of the sweep."""
     record = SweepRecord.read(folder)
     names = [name for name in record.runs if not partial or is_complete(folder / name)]
     missing = [name for name in names if not is_complete(folder / name)]
@@ -47,7 +47,8 @@ def curves(folder: Path, *, partial: bool = False) -> list[LoadCurve]:
             f"{len(missing)} of {len(names)} runs in {folder} are not complete, such as {missing[0]}; give the same "
             "sweep command again, which makes them."
         )
-    slo = None if record.slo is None else Slo.of(record.slo)
+    if slo is None and record.slo is not None:
+        slo = Slo.of(record.slo)
     rows = [sweep_row(load_run(folder / name), record.runs[name], slo) for name in names]
     return load_curves(rows, record.varied, record.attainment)
 

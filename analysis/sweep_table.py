@@ -34,9 +34,14 @@ def print_sweep(curves: Sequence[LoadCurve], file: TextIO) -> None:
     console.print(_table(curves))
     console.print()
     for curve in curves:
-        console.print(f"{_name(curve)}: {_knee(curve)}{_slo(curve)}")
-    for sentence in _remarks(curves):
+        console.print(curve_sentence(curve))
+    for sentence in remarks(curves):
         console.print(sentence)
+
+
+def curve_sentence(curve: LoadCurve) -> str:
+    """Says where the knee of a configuration is, and up to which rate it meets the SLO."""
+    return f"{_name(curve)}: {_knee(curve)}{_slo(curve)}"
 
 
 def _table(curves: Sequence[LoadCurve]) -> Table:
@@ -99,7 +104,8 @@ def _has_slo(curves: Sequence[LoadCurve]) -> bool:
     return any(row["slo_attainment"] is not None for curve in curves for row in curve.rows)
 
 
-def _remarks(curves: Sequence[LoadCurve]) -> Iterator[str]:
+def remarks(curves: Sequence[LoadCurve]) -> Iterator[str]:
+    """Yields sentences that say how to read a sweep; there is at least one curve."""
     yield (
         f"Knee: highest rate at which the engine keeps up and output throughput is at least {FOLLOWING_SHARE:.0%} of "
         "the offered load."

@@ -49,3 +49,18 @@ def test_event_in_a_step_that_is_not_there(tmp_path: Path) -> None:
     builder.event(9, "b", "preempted")
     with pytest.raises(RunError, match="names step 9, which table steps does not hold"):
         RunColumns.of(builder.build())
+
+
+def test_preemption_that_no_resumption_follows_is_known_by_its_start(tmp_path: Path) -> None:
+    builder = RunBuilder(tmp_path)
+    for _ in range(4):
+        builder.step(decode=1)
+    builder.event(0, "a", "preempted")
+    builder.event(1, "b", "preempted")
+    builder.event(2, "a", "resumed", num_tokens=0)
+    builder.event(3, "a", "preempted")
+    builder.request("a", status="unfinished", num_preemptions=2)
+    builder.request("b", status="unfinished", num_preemptions=1)
+    preemptions = RunColumns.of(builder.build()).preemptions
+    assert preemptions.owner.tolist() == [0]
+    assert (preemptions.last_owner.tolist(), preemptions.last_start_s.tolist()) == ([0, 1], [3.0, 1.0])

@@ -1,0 +1,89 @@
+"""Tables of the page."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from analysis.metric_definitions import MetricDefinitions
+from analysis.reporting.markup import element
+from analysis.reporting.setting_rows import SettingRow
+from analysis.reporting.summary_rows import SummaryRow
+from analysis.reporting.sweep_rows import SWEEP_COLUMNS, sweep_cells
+from analysis.reporting.sweep_subject import SweepSubject
+
+_MAX_LISTED = 300
+
+
+def summary_tables(
+    rows: Sequence[SummaryRow], labels: Sequence[str], definitions: MetricDefinitions
+) -> Iterator[Element]:
+    """The figures of the runs, a table for each section; further runs also with their distance from the first."""
+    for section, members in groupby(rows, lambda row: row.section):
+        body = [_summary_row(row, definitions) for row in members]
+        yield _table(f"Summary: {section}", [section, *labels, "Unit"], body)
+
+
+def _summary_row(row: SummaryRow, definitions: MetricDefinitions) -> Element:
+    defined = definitions.of_summary(row.key)
+    label = element("a", row.label, href=f"#def-{defined.key}") if defined else row.label
+    cells = []
+    for text, change in zip(row.texts(), row.changes(), strict=True):
+        cells.append(element("td", text, element("small", f" {change}") if change else None, class_="number"))
+    return element("tr", element("th", label, scope="row"), *cells, element("td", row.unit or "-"))
+
+
+def setting_table(rows: Sequence[SettingRow], labels: Sequence[str]) -> Element:
+    """Every setting of the runs; those in which they differ are marked by a sign and a colour."""
+    body = []
+    for group, members in groupby(rows, lambda row: row.group):
+        body.append(_section_row(group, len(labels) + 1))
+        body += [_setting_row(row) for row in members]
+    return _table("Every setting of the runs", ["Setting", *labels], body)
+
+
+def _setting_row(row: SettingRow) -> Element:
+    sign = element("abbr", "≠ ", title="the runs differ") if row.differs else None
+    cells = [element("td", "-" if text is None else text, class_="text") for text in row.texts]
+    return element(
+        "tr", element("th", sign, row.name, scope="row"), *cells, class_="differs" if row.differs else "same"
+    )
+
+
+def sweep_setting_table(rows: Sequence[SettingRow]) -> Element:
+    """Every setting of the runs of a sweep, with all values that it has in them."""
+    return setting_table([SettingRow(row.group, row.name, (_values(row),)) for row in rows], ["in all runs"])
+
+
+def _values(row: SettingRow) -> str:
+    values = ["not named" if text is None else text for text in dict.fromkeys(row.texts)]
+    if len(values) == 1:
+        return values[0]
+    listed = f"varies: {', '.join(values)}"
+    return (
+        listed if len(listed) <= _MAX_LISTED else f"varies: {len(values)} values; the meta.json of each run has its own"
+    )
+
+
+def sweep_table(sweep: SweepSubject) -> Element:
+    """A row a run."""
+    body = [element("tr", *_cells(cells)) for cells in sweep_cells(sweep)]
+    titles = ["configuration", *(title for title, _ in SWEEP_COLUMNS)]
+    return element("div", _table(f"Runs of sweep {sweep.label}", titles, body), class_="runs-of-sweep")
+
+
+def _cells(texts: Sequence[str]) -> Iterator[Element]:
+    yield element("th", texts[0], scope="row")
+    for text in texts[1:-1]:
+        yield element("td", text, class_="number")
+    yield element("td", texts[-1])
+
+
+def _section_row(title: str, num_columns: int) -> Element:
+    return element("tr", element("th", title, colspan=str(num_columns), scope="colgroup"), class_="section")
+
+
+def _table(caption: str, titles: Sequence[str], body: Sequence[Any]) -> Element:
+    head = element("thead", element("tr", *(element("th", title, scope="col") for title in titles)))
+    table = element("table", element("caption", caption), head, element("tbody", *body))
+    return element("div", table, class_="scroll", tabindex="0", role="region", aria_label=caption)
