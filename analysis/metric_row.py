@@ -14,6 +14,7 @@ TOTALS = (
     "output_throughput",
     "total_token_throughput",
     "num_preemptions",
+    "closed_request_share",
 )
 
 
