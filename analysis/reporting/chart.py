@@ -94,8 +94,6 @@ def line_chart(
         ring: field whose value "yes" puts a ring around a point; None for none.
     """
     colour = {"field": "series", "type": "nominal", "scale": series_scale(series), "legend": None}
-    # The first series lies below the others: a wider line still shows where they are equal.
-    widths = {"domain": list(series), "range": [3.2, *[1.6] * (len(series) - 1)] if len(series) > 1 else [1.8]}
     base: Spec = {"x": x.encoding(), "y": y.encoding(), "color": colour}
     if statistics:
         scale = {"domain": list(statistics), "range": _DASHES[: len(statistics)]}
@@ -103,10 +101,7 @@ def line_chart(
     num_lines = max(len(series), 1) * max(len(statistics), 1)
     interpolate = {"interpolate": "step"} if is_step else {}
     line: Spec = {"mark": {"type": "line", "aria": False, **interpolate}, "encoding": _ordered(base, order)}
-    line["encoding"] = {
-        **line["encoding"],
-        "strokeWidth": {"field": "series", "type": "ordinal", "scale": widths, "legend": None},
-    }
+    line["encoding"] = {**line["encoding"], "strokeWidth": _widths(series)}
     is_visible = has_points and num_rows <= _MAX_POINTS_SHOWN * num_lines
     layers = [line, _points(base, series, shown, is_visible=is_visible, is_nearest=num_rows <= _MAX_NEAREST)]
     if ring is not None:
@@ -120,6 +115,14 @@ def line_chart(
     if has_band:
         layers.insert(0, _band(base, y, interpolate))
     return {"height": HEIGHT, "layer": layers}
+
+
+def _widths(series: Sequence[str]) -> Spec:
+    """Ever thinner lines: the first series lies below the others, and still shows where they are equal."""
+    if len(series) < 2:
+        return {"value": 1.8}
+    scale = {"domain": list(series), "range": [3.2, 1.6]}
+    return {"field": "series", "type": "ordinal", "scale": scale, "legend": None}
 
 
 def _ordered(base: Spec, order: str | None) -> Spec:

@@ -1,6 +1,7 @@
 """A run of very many requests, written as whole tables at once: row by row it would take longer than what is tested."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ def large_run(path: Path, num: int) -> Run:
     first, count = k + k % 7, 1 + k % 50
     num_steps = num + 60
     running = np.cumsum(np.bincount(first, minlength=num_steps) - np.bincount(first + count, minlength=num_steps))
-    steps: dict[str, object] = dict.fromkeys(SCHEMAS["steps"].names, np.zeros(num_steps, np.int64))
+    steps: dict[str, Any] = dict.fromkeys(SCHEMAS["steps"].names, np.zeros(num_steps, np.int64))
     steps |= {
         "step": np.arange(num_steps),
         "start_s": np.arange(num_steps) * STEP_S,
@@ -35,7 +36,7 @@ def large_run(path: Path, num: int) -> Run:
         "num_running": running,
         "num_used_blocks": running,
     }
-    requests: dict[str, object] = {
+    requests: dict[str, Any] = {
         "index": k,
         "request_id": [f"r{row}" for row in range(num)],
         "session_id": pa.nulls(num, pa.string()),
@@ -56,10 +57,10 @@ def large_run(path: Path, num: int) -> Run:
         "reprefill_tokens": np.zeros(num, np.int64),
         "num_preemptions": np.zeros(num, np.int64),
         "preempted_s": np.zeros(num),
-        "emission_first_steps": pa.ListArray.from_arrays(np.arange(num + 1), first),
-        "emission_counts": pa.ListArray.from_arrays(np.arange(num + 1), count),
+        "emission_first_steps": first[:, None].tolist(),
+        "emission_counts": count[:, None].tolist(),
     }
-    events: dict[str, object] = {name: [] for name in SCHEMAS["events"].names}
+    events: dict[str, Any] = {name: [] for name in SCHEMAS["events"].names}
     path.mkdir()
     for name, columns in (("steps", steps), ("requests", requests), ("events", events)):
         arrays = [pa.array(columns[field.name]).cast(field.type) for field in SCHEMAS[name]]
