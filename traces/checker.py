@@ -66,7 +66,8 @@ class TraceChecker:
                     path, settings, format, lambda block_size: self._row_problems(path, format, block_size)
                 )
             except TraceError as error:
-                problems.append(str(error))
+                if error.line is None or error.line not in skipped:
+                    problems.append(str(error))
                 if error.line is None or error.line in skipped or not _can_skip(format, error.line):
                     return CheckResult(tuple(problems), None, is_complete=False)
                 skipped.add(error.line)

@@ -50,7 +50,8 @@ def draw_plot(portraits: Sequence[Portrait], path: Path) -> None:
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(15, 4.2), layout="constrained")
+    figure = Figure(figsize=(15, 4.2))
+    figure.subplots_adjust(left=0.045, right=0.99, bottom=0.13, top=0.92, wspace=0.19)
     arrivals, lengths, reuse = figure.subplots(1, 3)
     for position, portrait in enumerate(portraits):
         colour = COLOURS[position % len(COLOURS)]

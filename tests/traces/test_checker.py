@@ -1,3 +1,5 @@
+import gzip
+import hashlib
 import json
 from pathlib import Path
 
@@ -104,3 +106,10 @@ def test_a_side_file_of_other_content_is_a_problem(trace_file: TraceFile) -> Non
     assert checked(path).problems == ()
     trace_file(json.dumps({"digest": "0" * 32}), "t.meta.json")
     assert checked(path).problems == (f"t.jsonl: t.meta.json states digest {'0' * 32}, but the file has {digest}",)
+
+
+def test_a_file_that_is_cut_off_is_one_problem(trace_file: TraceFile) -> None:
+    content = "".join(row(at, request_id=hashlib.md5(b"%d" % at).hexdigest()) for at in range(2000))
+    path = trace_file(gzip.compress(content.encode())[:-2000], "t.jsonl.gz")
+    (problem,) = checked(path).problems
+    assert "the file is damaged or cut off" in problem

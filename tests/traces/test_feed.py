@@ -174,7 +174,7 @@ def test_a_pipe_is_refused_as_its_beginning_would_be_lost(tmp_path: Path) -> Non
 
 
 def test_rows_in_order_are_not_held(trace_file: TraceFile) -> None:
-    rows = (f"2024-05-12 {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02},7,9\n" for second in range(20_000))
+    rows = (f"2024-05-12 {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02},7,9\n" for second in range(4000))
     path = trace_file(AZURE + "".join(rows), "a.csv")
     tracemalloc.start()
     try:
@@ -185,6 +185,6 @@ def test_rows_in_order_are_not_held(trace_file: TraceFile) -> None:
         _, peak_read = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert taken.num == 20_000
-    assert peak_streamed < 500_000
-    assert peak_read > 10 * peak_streamed
+    assert taken.num == 4000
+    assert peak_streamed < 300_000
+    assert peak_read > 5 * peak_streamed

@@ -85,7 +85,7 @@ def test_dropped_rows_and_a_changed_file_are_told(tmp_path: Path) -> None:
 def test_a_plot_is_one_file_that_needs_no_other(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     path = tmp_path / "t.png"
-    assert info(EXAMPLE, "--plot", path).err == f"note: The plot is written to {path}.\n"
+    assert info(EXAMPLE, "--limit", 9, "--plot", path).err == f"note: The plot is written to {path}.\n"
     assert path.read_bytes().startswith(b"\x89PNG")
     assert info(EXAMPLE, "--plot", path).error == f"{path} exists; name another file, or replace it with --force."
     path = tmp_path / "t.html"
