@@ -58,10 +58,11 @@ def test_nothing_to_append_is_fine():
 
 def test_a_seat_beyond_the_first_ones_makes_room_and_keeps_the_others():
     rows = make()
+    rows.append_tokens(ints(0), ints(5), ints(50))
     rows.admit(6, ints(30, 31), ints(9))
     rows.append_blocks(ints(0, 6), ints(1, 1), ints(2, 4))
     assert rows.block_tables[[0, 1, 6]].tolist() == [[7, 8, 2], [3, 0, 0], [9, 4, 0]]
-    assert rows.token_ids[0, :5].tolist() == [1, 2, 3, 4, 5]
+    assert rows.token_ids[0, :6].tolist() == [1, 2, 3, 4, 5, 50]
     assert rows.token_ids[6, :2].tolist() == [30, 31]
 
 
