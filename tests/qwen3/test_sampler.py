@@ -81,6 +81,10 @@ def test_top_p_keeps_the_token_that_crosses_p():
     assert kept(logits_of(0.1, 0.2, 0.3, 0.4), 1.0, ALL, 0.6) == [2, 3]
 
 
+def test_the_token_that_brings_the_probability_to_just_p_is_the_last_kept():
+    assert kept(logits_of(0.5, 0.25, 0.25), 1.0, ALL, 0.5) == [0]
+
+
 def test_top_p_keeps_one_token_at_least():
     assert kept(logits_of(0.1, 0.2, 0.3, 0.4), 1.0, ALL, 1e-12) == [3]
 
