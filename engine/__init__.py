@@ -4,7 +4,15 @@ from engine.backend import Backend
 from engine.batch import Admission, Batch
 from engine.block_manager import BlockManager
 from engine.ended import Ended
-from engine.errors import BackendError, EngineError, NoProgressError, PolicyError, RequestError, SettingError
+from engine.errors import (
+    BackendEndedError,
+    BackendError,
+    EngineError,
+    NoProgressError,
+    PolicyError,
+    RequestError,
+    SettingError,
+)
 from engine.hashed_prompt import HashedPrompt
 from engine.limits import Limits
 from engine.llm import LLM
@@ -29,6 +37,7 @@ __all__ = [
     "LLM",
     "Admission",
     "Backend",
+    "BackendEndedError",
     "BackendError",
     "Batch",
     "BlockManager",

@@ -23,6 +23,7 @@ class Backend(Protocol):
 
         Raises:
             BackendError: nothing of the batch can be trusted.
+            BackendEndedError: likewise, and there is no use in another batch.
         """
         ...
 

@@ -17,6 +17,10 @@ class BackendError(EngineError, RuntimeError):
     """A backend could not execute a batch; the requests in it have failed."""
 
 
+class BackendEndedError(BackendError):
+    """A backend has come to its end, in this batch or before, and will execute nothing more."""
+
+
 class PolicyError(EngineError, ValueError):
     """A policy asked for something that cannot be."""
 

@@ -1,6 +1,6 @@
 """Steps that are executed one by one."""
 
-from engine import Backend, BackendError, Batch, Ended, StepResult
+from engine import Backend, BackendEndedError, BackendError, Batch, Ended, StepResult
 from sim.serving import Serving
 from sim.step_clock import StepClock
 from sim.step_record import StepRecord
@@ -17,11 +17,15 @@ class OneByOne:
         self._step_clock = step_clock
 
     def advance(self) -> Process:
-        """Take one step; see `Stepper.advance`."""
+        """Take one step; see `Stepper.advance`.
+
+        Raises:
+            BackendEndedError: so did the backend; the step has been written down.
+        """
         start_s = self._env.now
         batch = self._scheduler.schedule()
         num_used = self._scheduler.block_manager.num_used
-        result, error, ended = None, "", batch.ended
+        result, error, ended = None, None, batch.ended
         if len(batch):
             result, error = self._execute(batch)
             yield self._env.timeout(self._step_clock.lap(result) if result else 0.0)
@@ -33,17 +37,19 @@ class OneByOne:
         for each in ended:
             self._arrivals.release(each.request_id, self._env.now)
         self._interrupt.is_recording = False
+        if isinstance(error, BackendEndedError):
+            raise error
 
-    def _update(self, batch: Batch, result: StepResult | None, error: str) -> tuple[Ended, ...]:
+    def _update(self, batch: Batch, result: StepResult | None, error: BackendError | None) -> tuple[Ended, ...]:
         if result is None:
-            return self._scheduler.fail(batch, error)
+            return self._scheduler.fail(batch, str(error))
         try:
             return self._scheduler.update(batch, result)
         except BackendError as wrong:  # the result does not belong to the batch
             return self._scheduler.fail(batch, str(wrong))
 
-    def _execute(self, batch: Batch) -> tuple[StepResult | None, str]:
+    def _execute(self, batch: Batch) -> tuple[StepResult | None, BackendError | None]:
         try:
-            return self._backend.execute(batch), ""
+            return self._backend.execute(batch), None
         except BackendError as error:
-            return None, str(error)
+            return None, error

@@ -89,6 +89,7 @@ def replay(
     Raises:
         RunError: the directory cannot be made.
         RecordedStepsError: the recorded step times do not belong to these steps.
+        BackendEndedError: the backend has ended; the directory holds what has happened until then, marked as partial.
     """
     engine = parts.engine
     scheduler = Scheduler(parts.limits, engine.backend.num_blocks, parts.policy)

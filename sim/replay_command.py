@@ -163,10 +163,11 @@ def _replay(
         if messages.is_verbose:
             for sentence in choices(settings, parts, trace):
                 messages.detail(sentence)
-        summary = _run(trace, token_ids, parts, output or Path(scratch) / "run", messages)
-    if output is not None:
-        messages.note(_kept(output))
-    return summary
+        try:
+            return _run(trace, token_ids, parts, output or Path(scratch) / "run", messages)
+        finally:
+            if output is not None and output.exists():
+                messages.note(_kept(output))
 
 
 def _kept(output: Path) -> str:

@@ -25,7 +25,7 @@ from backends.qwen3.tokenizer import HFTokenizer
 from backends.qwen3.worker_group import WorkerGroup, open_group
 from backends.replay_tokens import ReplayTokens
 from engine.batch import Batch
-from engine.errors import BackendError
+from engine.errors import BackendEndedError, BackendError
 from engine.limits import Limits
 from engine.step_result import StepResult
 
@@ -156,11 +156,12 @@ class Qwen3Backend:
         Rows whose logits are no numbers fail, and rows whose prompt has tokens that the model does not know.
 
         Raises:
-            BackendError: the step could not be computed. With workers the backend has ended by then.
+            BackendError: the step could not be computed.
+            BackendEndedError: likewise, and the backend has ended: with workers, whose ranks may be out of step.
         """
         started = time.perf_counter()
         if self._runner is None:
-            raise BackendError(self._end_reason)
+            raise BackendEndedError(self._end_reason)
         # Before anything can go wrong: it must see every batch.
         replayed = self._replay.sample(batch) if self._replay else None
         command, refused = self._builder.build(batch)
@@ -168,15 +169,12 @@ class Qwen3Backend:
             self._workers.send(command)
             output = self._runner.step(command)
         except torch.OutOfMemoryError as error:
-            self._give_up_if_shared(str(error))
-            raise BackendError(
+            raise self._failure(
                 f"The GPU has run out of memory in a step of {sum(batch.num_tokens)} tokens; lower "
                 f"memory_utilization, num_blocks or max_num_batched_tokens."
             ) from error
         except RuntimeError as error:
-            reason = self._workers.explain(error)
-            self._give_up_if_shared(reason)
-            raise BackendError(reason) from error
+            raise self._failure(self._workers.explain(error)) from error
         except BaseException:  # Ctrl-C within a step: the ranks are no longer in step
             self._give_up_if_shared("The backend was interrupted within a step; make a new one.")
             raise
@@ -194,6 +192,10 @@ class Qwen3Backend:
 
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
         self.close()
+
+    def _failure(self, reason: str) -> BackendError:
+        self._give_up_if_shared(reason)
+        return BackendError(reason) if self._runner is not None else BackendEndedError(reason)
 
     def _give_up_if_shared(self, reason: str) -> None:
         """Ranks that may be out of step cannot go on; a rank alone can."""

@@ -127,9 +127,7 @@ def test_logits_that_are_not_numbers_fail_the_requests_by_name(folder: Path) -> 
 
 
 @pytest.mark.filterwarnings("ignore:.*is deprecated. Please use:FutureWarning")  # torch's, of names of collectives
-def test_a_killed_worker_fails_the_rest_of_a_replay_with_its_reason(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_worker_ends_a_replay_with_its_reason(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from backends.qwen3.qwen3_backend import Qwen3Backend
 
     execute, steps = Qwen3Backend.execute, []
@@ -142,12 +140,18 @@ def test_a_killed_worker_fails_the_rest_of_a_replay_with_its_reason(
 
     monkeypatch.setattr(Qwen3Backend, "execute", kill_first)
     run = folder.parent / "run"
-    summary = replay(folder, "--tp", 2, "--output", run, "--json").summary
-    assert (summary["completed"], summary["failed"]) == (0, 2)
+    reason = "The process of rank 1 was killed by signal 9; the memory of the host may have run out."
+    write_rows(folder.parent / "trace.jsonl", *TRACE, row(10**9, 20, 6))  # nobody waits eleven days for it
+    done = command(
+        "replay", folder.parent / "trace.jsonl", "--backend", "gpu", "--model", folder, *SIZES, "--tp", 2, "-o", run
+    )
+    assert (done.code, done.out, len(steps)) == (2, "", 3)
+    assert reason in done.err.splitlines()[-1]
     from analysis.run import load
 
-    reasons = {request["reason"] for request in load(run).table("requests").to_pylist()}
-    assert reasons == {"The process of rank 1 was killed by signal 9; the memory of the host may have run out."}
+    requests = load(run).table("requests").to_pylist()
+    assert [(each["status"], each["reason"]) for each in requests] == [("failed", reason)] * 2 + [("unfinished", None)]
+    assert json.loads((run / "summary.json").read_text())["complete"] is False
 
 
 def test_texts_of_a_trace_are_tokenised_and_a_real_model_keeps_to_the_wall(folder: Path) -> None:
