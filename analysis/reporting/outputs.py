@@ -53,7 +53,7 @@ class Outputs(NamedTuple):
             vega_library()
 
     def write(self, content: ReportContent) -> list[str]:
-        """Writes all forms; returns a sentence for each file.
+        """Writes all forms, what goes to stdout last; returns a sentence for each file.
 
         Raises:
             ReportError: a library is missing.
@@ -64,9 +64,11 @@ class Outputs(NamedTuple):
             (self.markdown, lambda: markdown_report(content)),
             (self.csv, lambda: csv_report(content)),
         )
-        return [_write(path, make()) for path, make in makers if path is not None and path != STDOUT] + [
-            _print(make()) for path, make in makers if path == STDOUT
-        ]
+        sentences = [_write(path, make()) for path, make in makers if path is not None and path != STDOUT]
+        for path, make in makers:
+            if path == STDOUT:
+                sys.stdout.write(make())
+        return sentences
 
 
 def _page(content: ReportContent, path: Path | None) -> str:
@@ -86,9 +88,5 @@ def _write(path: Path, text: str) -> str:
     # Names of files and requests may hold what UTF-8 cannot.
     content = text.encode("utf-8", errors="backslashreplace")
     path.write_bytes(content)
-    return f"{path}: {len(content) / 1e6:.2f} MB"
-
-
-def _print(text: str) -> str:
-    sys.stdout.write(text)
-    return ""
+    size = f"{len(content) / 1e6:.2f} MB" if len(content) >= 1e6 else f"{len(content) / 1e3:.1f} kB"
+    return f"{path}: {size}"

@@ -30,7 +30,9 @@ def test_files_are_written_and_named(path: Path, tmp_path: Path, monkeypatch: py
 
 
 def test_stdout(path: Path) -> None:
-    assert command("report", path, "--csv", "-").out.startswith("run,description,")
+    done = command("report", path, "--csv", "-")
+    assert done.out.startswith("run,description,")
+    assert done.err == ""
     assert command("report", path, "--markdown", "-").out.startswith("# TwinServe report\n")
 
 
