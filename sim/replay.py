@@ -22,6 +22,7 @@ from sim.output_log import NoLog, OutputLog
 from sim.oversize import handle_oversize
 from sim.parts import Parts
 from sim.prompt_maker import PromptMaker
+from sim.rare_collections import rare_collections
 from sim.recorder import Recorder
 from sim.replay_settings import ReplaySettings
 from sim.replica import Replica
@@ -120,7 +121,7 @@ def _run(parts: Parts, replica: Replica) -> bool:
     parts.engine.step_clock.restart()
     parts.pace.start()
     environment = parts.pace.environment
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt), rare_collections():
         environment.run(environment.process(replica.serve()))
         if replica.has_work:
             return False
