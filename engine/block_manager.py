@@ -1,11 +1,13 @@
 """Owns the KV blocks: who holds which, which are free, and which content can be found in them."""
 
 from collections.abc import Sequence as Items
-from collections.abc import Set
+from itertools import chain
 
+from engine.block_run import BlockRun
+from engine.decode_turns import decode_turns
 from engine.free_list import FreeList
-from engine.key_index import KeyIndex
 from engine.rules import Rules
+from engine.run_table import RunTable
 from engine.sequence import Sequence
 from engine.stretch import Growth
 
@@ -15,6 +17,11 @@ class BlockManager:
 
     A block is free or held by as many tables as its count says. A freed block keeps its key, and can be hit, until it
     is handed out again. Nothing changes unless a whole request is known to fit.
+
+    Blocks are counted, found, freed and handed out by runs, see `BlockRun`:
+
+        table of a   [8 2 9][1 4]| 7        runs [8 2 9] and [1 4], of which the first is shared;
+        table of b   [8 2 9][5 3 6]         block 7 is not full yet and in no run
     """
 
     def __init__(self, num_blocks: int, block_size: int, rules: Rules) -> None:
@@ -29,10 +36,7 @@ class BlockManager:
         self.block_size = block_size
         self._rules = rules
         self._free = FreeList(num_blocks)
-        self._index = KeyIndex(num_blocks, rules.keep_duplicates)
-        self._num_sharers: dict[int, int] = {}
-        # Held blocks that count as registered, but whose content was forgotten.
-        self._spoilt: set[int] = set()
+        self._runs = RunTable(rules.keep_duplicates, self._free)
 
     @property
     def num_free(self) -> int:
@@ -43,10 +47,6 @@ class BlockManager:
     def num_used(self) -> int:
         """Blocks that somebody holds."""
         return self.num_blocks - len(self._free)
-
-    def num_holders(self, block_id: int) -> int:
-        """Tables that hold a block."""
-        return 0 if block_id in self._free else 1 + self._num_sharers.get(block_id, 0)
 
     def blocks_for(self, num_tokens: int) -> int:
         """Blocks that hold `num_tokens` tokens."""
@@ -60,12 +60,12 @@ class BlockManager:
         if not self._rules.prefix_caching:
             return []
         limit = (seq.num_tokens - 1) // self.block_size
-        self._extend_keys(seq, limit)
-        hits = []
-        for block_id in map(self._index.find, seq.keys[:limit]):
-            if block_id is None:
+        hits: list[int] = []
+        while len(hits) < limit:
+            run = self._runs.find(seq.keys[len(hits)])
+            if run is None:
                 break
-            hits.append(block_id)
+            hits += run.block_ids[: run.num_equal(seq.keys, limit)]
         return hits
 
     def can_gain_hits(self, seq: Sequence, hits: list[int]) -> bool:
@@ -86,16 +86,19 @@ class BlockManager:
         Hits that lie in the free list count as needed: taking them makes them unavailable.
         """
         num_new = max(0, self.blocks_for(num_tokens) - len(hits))
-        return num_new + num_reserved + len(self._free.ids & set(hits)) <= len(self._free)
+        num_needed = sum([num for run, num in self._runs.runs_of(hits) if not run.num_holders])
+        return num_new + num_reserved + num_needed <= len(self._free)
 
     def allocate(self, seq: Sequence, hits: list[int], num_tokens: int) -> None:
         """Give a sequence without blocks its hits and new blocks for `num_tokens`; `has_room` has said yes."""
         assert not seq.block_table, f"{seq!r} has blocks already"
-        for block_id in hits:
-            if block_id in self._free:
-                self._free.remove(block_id)
-            else:
-                self._num_sharers[block_id] = self._num_sharers.get(block_id, 0) + 1
+        for run, num_hit in self._runs.runs_of(hits):
+            hit = self._runs.cut(run, num_hit) if num_hit < len(run) else run
+            if not hit.num_holders:
+                self._free.remove(hit)
+            hit.num_holders += 1
+            hit.is_open = False
+            seq.newest_run = hit
         seq.block_table = [*hits, *self._take(max(0, self.blocks_for(num_tokens) - len(hits)))]
         seq.num_outputs_before = len(seq.output_ids)
         seq.num_registered = len(hits)
@@ -119,18 +122,23 @@ class BlockManager:
         num_full = num_tokens // self.block_size
         if num_full <= seq.num_registered or not self._rules.prefix_caching:
             return []
-        self._extend_keys(seq, num_full)
-        fresh, keys = seq.block_table[seq.num_registered : num_full], seq.keys[seq.num_registered : num_full]
-        self._index.add(keys, fresh)
-        seq.num_registered = num_full
+        fresh = seq.block_table[seq.num_registered : num_full]
+        run = seq.newest_run
+        if run is not None and run.is_open:
+            run.block_ids += fresh
+            seq.num_registered = num_full
+        while seq.num_registered < num_full:
+            seq.num_registered = self._add_run(seq, num_full)
         self._set_quiet(seq)
         return fresh
 
     def unregister(self, block_ids: Items[int]) -> None:
-        """Forget the content of blocks: it was never computed, or cannot be trusted."""
-        held = [block_id for block_id in block_ids if block_id not in self._free]
-        self._spoilt.update([block_id for block_id in held if self._index.key_of(block_id) is not None])
-        self._index.forget(block_ids)
+        """Forget the content of blocks, which was never computed or cannot be trusted, and of what follows them.
+
+        Args:
+            block_ids: a table, or the last part of one that was registered.
+        """
+        self._runs.distrust(block_ids)
 
     def is_full(self, seq: Sequence) -> bool:
         """Whether a decoding sequence needs a block for its next token."""
@@ -150,17 +158,7 @@ class BlockManager:
             return {}
         size = self.block_size
         filled = [seq for seq in seqs if seq.num_computed_tokens + 1 == (seq.num_registered + 1) * size]
-        for seq in filled:
-            # One block each: what `register` does, without its slices.
-            index = seq.num_registered
-            if len(seq.keys) == index:
-                seq.request.prompt.extend_keys(seq.keys, seq.output_ids, size, index + 1)
-            seq.num_registered = index + 1
-            seq.quiet_until = min(len(seq.block_table) * size, (index + 2) * size - 1)
-        keys = [seq.keys[seq.num_registered - 1] for seq in filled]
-        block_ids = [seq.block_table[seq.num_registered - 1] for seq in filled]
-        self._index.add(keys, block_ids)
-        return {seq: [block_id] for seq, block_id in zip(filled, block_ids, strict=True)}
+        return {seq: self.register(seq, seq.num_computed_tokens + 1) for seq in filled}
 
     def grow_decodes(self, seqs: list[Sequence], num_steps: int) -> tuple[Growth, ...]:
         """What `num_steps` steps, in each of which all of `seqs` decode, extend and register, in the same order.
@@ -169,68 +167,74 @@ class BlockManager:
         difference that all blocks are taken before any is registered.
         """
         num_seqs, size = len(seqs), self.block_size
-        full = _turns(seqs, [len(seq.block_table) * size for seq in seqs], size, num_steps)
+        due = [row for row, seq in enumerate(seqs) if seq.quiet_until < seq.num_computed_tokens + num_steps]
+        full = decode_turns(seqs, due, [len(seqs[row].block_table) * size for row in due], size, num_steps)
         taken = self._take(len(full))
         for turn, block_id in zip(full, taken, strict=True):
             seqs[turn % num_seqs].block_table.append(block_id)
-        if self._rules.prefix_caching:
-            lasts = [(seq.num_registered + 1) * size - 1 for seq in seqs]
-            self._register_turns([seqs[turn % num_seqs] for turn in _turns(seqs, lasts, size, num_steps)], num_steps)
-        for seq in seqs:
-            if seq.quiet_until < seq.num_computed_tokens + num_steps:
-                self._set_quiet(seq)
+        # Of two that come to the same content, the one that is ahead does so first.
+        for row in sorted(due, key=lambda row: -seqs[row].num_computed_tokens):
+            self.register(seqs[row], seqs[row].num_computed_tokens + num_steps)
+        for row in due:
+            self._set_quiet(seqs[row])
         return tuple([Growth(*divmod(turn, num_seqs), block_id) for turn, block_id in zip(full, taken, strict=True)])
-
-    def _register_turns(self, filled: list[Sequence], num_steps: int) -> None:
-        """Make the next block of each findable; a sequence comes as often as it fills one."""
-        keys, block_ids = [], []
-        for seq in filled:
-            index = seq.num_registered
-            if len(seq.keys) == index:
-                self._extend_keys(seq, (seq.num_computed_tokens + num_steps) // self.block_size)
-            keys.append(seq.keys[index])
-            block_ids.append(seq.block_table[index])
-            seq.num_registered = index + 1
-        self._index.add(keys, block_ids)
 
     def release(self, seq: Sequence) -> None:
         """Take a sequence's blocks back, the last one first, so that a prefix outlives what follows it."""
-        # Blocks with content are the registered ones, which alone can be shared.
-        keyed, unkeyed = seq.block_table[: seq.num_registered][::-1], seq.block_table[seq.num_registered :][::-1]
-        shared = self._num_sharers.keys() & keyed
-        if shared:
-            self._leave(shared)
-            keyed = [block_id for block_id in keyed if block_id not in shared]
-        self._put_back(keyed, unkeyed)
+        held = [run for run, _ in self._runs.runs_of(seq.block_table[: seq.num_registered])]
+        for run in held:
+            run.num_holders -= 1
+        self._put_back([run for run in held if not run.num_holders], seq.block_table[seq.num_registered :])
         seq.block_table = []
+        seq.newest_run = None
         seq.num_registered = seq.num_computed_tokens = seq.quiet_until = 0
 
-    def _leave(self, shared: Set[int]) -> None:
-        for block_id in shared:
-            self._num_sharers[block_id] -= 1
-            if not self._num_sharers[block_id]:
-                del self._num_sharers[block_id]
-
-    def _put_back(self, keyed: list[int], unkeyed: list[int]) -> None:
-        spoilt = self._spoilt.intersection(keyed) if self._spoilt else ()
-        self._spoilt.difference_update(spoilt)
-        if not self._rules.reuse_unkeyed_first:
-            self._free.put_last(unkeyed + keyed)
-            return
-        if spoilt:
-            unkeyed += [block_id for block_id in keyed if block_id in spoilt]
-            keyed = [block_id for block_id in keyed if block_id not in spoilt]
-        self._free.put_first(unkeyed)
-        self._free.put_last(keyed)
+    def _put_back(self, runs: list[BlockRun], rest: list[int]) -> None:
+        """Free runs and, behind them in a table, blocks that were never registered."""
+        # Without content are also blocks whose content has been forgotten since.
+        for run in runs:
+            if run.keys is None:
+                self._runs.remove(run)
+        if self._rules.reuse_unkeyed_first:
+            unkeyed = [run.block_ids for run in runs if run.keys is None] + [rest]
+            runs = [run for run in runs if run.keys is not None]
+            # The last one put is the next to go, so the first of the table.
+            self._free.put_first(BlockRun([*chain.from_iterable(map(reversed, reversed(unkeyed)))]))
+        else:
+            runs.append(BlockRun(rest))
+        for run in reversed(runs):
+            self._free.put_last(run)
 
     def _take(self, count: int) -> list[int]:
-        taken = self._free.take(count)
-        self._index.forget(taken)
+        assert count <= len(self._free), f"{count} blocks are wanted and {len(self._free)} are free"
+        taken: list[int] = []
+        while len(taken) < count:
+            run = self._free.first()
+            num_kept = len(run) - (count - len(taken))
+            if num_kept <= 0:
+                self._free.remove(run)
+                self._runs.remove(run)
+                taken += reversed(run.block_ids)
+            elif self._runs.has_equal(run):
+                self._runs.cut(run, num_kept)
+            else:
+                taken += self._free.shorten(run, len(run) - num_kept)
         return taken
 
-    def _extend_keys(self, seq: Sequence, num_blocks: int) -> None:
-        if len(seq.keys) < num_blocks:
-            seq.request.prompt.extend_keys(seq.keys, seq.output_ids, self.block_size, num_blocks)
+    def _add_run(self, seq: Sequence, stop: int) -> int:
+        """Make a run of blocks of a table, from the first that is not registered; returns where it ends."""
+        start = seq.num_registered
+        if seq.newest_run is not None and seq.newest_run.keys is None:
+            # What it follows is forgotten: nothing could lead to it.
+            run = BlockRun(seq.block_table[start:stop])
+        else:
+            end = self._runs.align(seq.keys, start, stop)
+            run = BlockRun(seq.block_table[start : end or stop], seq.keys, start)
+            run.is_open = end is None
+        run.num_holders = 1
+        seq.newest_run = run
+        self._runs.add(run)
+        return start + len(run)
 
     def _set_quiet(self, seq: Sequence) -> None:
         # A decode at position p needs a new block when p reaches the capacity, and fills (and registers) a block
@@ -238,19 +242,3 @@ class BlockManager:
         capacity = len(seq.block_table) * self.block_size
         next_full = (seq.num_registered + 1) * self.block_size
         seq.quiet_until = min(capacity, next_full - 1) if self._rules.prefix_caching else capacity
-
-
-def _turns(seqs: list[Sequence], positions: list[int], block_size: int, num_steps: int) -> list[int]:
-    """When sequences that all decode reach the position given for each, and again each time a block further.
-
-    turn   0 ... n - 1 | n ... 2n - 1 | ...      turn = step x n + row, for n sequences
-           first step  | second       |
-    """
-    num_seqs = len(seqs)
-    turns: list[int] = []
-    for row, (seq, position) in enumerate(zip(seqs, positions, strict=True)):
-        offset = position - seq.num_computed_tokens
-        if offset < num_steps:
-            turns += range(offset * num_seqs + row, num_steps * num_seqs, block_size * num_seqs)
-    turns.sort()
-    return turns

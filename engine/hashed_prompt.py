@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from engine.block_key import ROOT_KEY, chain, token_bytes
+from engine.block_key import ROOT_KEY, chain
+from engine.hashed_keys import HashedKeys
 
 
 class HashedPrompt:
@@ -14,7 +15,7 @@ class HashedPrompt:
         engine    |-----|-----|-----|-----|-----|-----|---.      a key may end anywhere inside a content block
 
     A key is therefore (chained hash of the ids up to and including the content block in which the engine's block ends)
-    plus (tokens of that content block that it covers): one addition a block, one hash a content block.
+    plus (tokens of that content block that it covers), which any prefix has without those before it.
     """
 
     __slots__ = ("_bases", "_content_block_size", "_content_ids", "_num_tokens", "_unique_id")
@@ -56,28 +57,9 @@ class HashedPrompt:
             left -= size
         return (*runs, (self._unique_id, left)) if left > 0 else tuple(runs)
 
-    def extend_keys(self, keys: list[int], output_ids: Sequence[int], block_size: int, num_blocks: int) -> None:
-        """Append keys until there are `num_blocks`; see `Prompt.extend_keys`."""
-        if (len(keys) + 1) * block_size <= self._num_tokens:
-            self._extend_within_prompt(keys, block_size, min(num_blocks, self._num_tokens // block_size))
-        for first in range(
-            len(keys) * block_size - self._num_tokens, num_blocks * block_size - self._num_tokens, block_size
-        ):
-            # `first` counts from the end of the prompt; below 0 the block lies across it.
-            parent = keys[-1] if first > 0 else self._prefix_key(self._num_tokens)
-            keys.append(chain(parent, token_bytes(output_ids[max(0, first) : first + block_size])))
-
-    def _extend_within_prompt(self, keys: list[int], block_size: int, num_blocks: int) -> None:
-        stop = (len(keys) + 1) * block_size
-        last = num_blocks * block_size
-        while stop <= last:
-            index = self._content_index(stop)
-            start = index * self._content_block_size
-            end = start + self._content_block_size if index < len(self._content_ids) else last
-            shift = self._base(index) - start
-            stops = range(stop, min(end, last) + 1, block_size)
-            keys.extend([shift + position for position in stops])
-            stop = stops[-1] + block_size
+    def block_keys(self, output_ids: Sequence[int], block_size: int) -> HashedKeys:
+        """Keys of prompt and outputs; see `Prompt.block_keys`."""
+        return HashedKeys(self._prefix_key, self._num_tokens, output_ids, block_size)
 
     def _prefix_key(self, num_tokens: int) -> int:
         index = self._content_index(num_tokens)

@@ -1,73 +1,83 @@
-"""Which blocks hold the content that a key stands for."""
+"""Which runs of blocks hold the content that a key stands for."""
 
-from collections.abc import Sequence
+from engine.block_run import BlockRun
 
 
 class KeyIndex:
-    """Maps a key to the block that a hit returns, and a block to the key that it carries.
+    """Finds runs by the key of their first block.
 
-    Several blocks can come to hold the same content (two requests computed it, neither knew of the other). With
+    Several runs can come to hold the same content (two requests computed it, neither knew of the other). With
     `keep_duplicates` all are kept and the oldest is returned while it lives; without, the newest replaces the others,
     which then cannot be found any more though they may live on.
+
+    Runs with a key in common are equal, all their keys in order; whoever adds one cuts them so. Nor is a key anywhere
+    without the key before it, since the tail of a table is freed and handed out before its head:
+
+        k0  k1  k2 | k3  k4 | k5        found by k0, by k3, by k5
+                   | k3  k4 |           by k3, when the one above has gone
+                            | k6  k7    by k6
+
+    So where the keys of a sequence are followed from the first, each is that of the first block of a run, or the next
+    of the run that the key before is in, or in no run at all.
     """
 
-    def __init__(self, num_blocks: int, keep_duplicates: bool) -> None:
-        """Start with no block that carries a key."""
+    def __init__(self, keep_duplicates: bool) -> None:
+        """Start with nothing."""
         self._keep_duplicates = keep_duplicates
-        self._key: list[int | None] = [None] * num_blocks
-        self._block: dict[int, int] = {}
-        self._others: dict[int, dict[int, None]] = {}
-        self.find = self._block.get
-        """`find(key)` is the block that a hit returns, or None."""
-        self.key_of = self._key.__getitem__
-        """`key_of(block_id)` is the key that a block carries, or None."""
+        self._found: dict[int, BlockRun] = {}
+        self._others: dict[int, list[BlockRun]] = {}
+        self.find = self._found.get
+        """`find(key)` is the run that begins with the key and that a hit returns, or None."""
 
-    def add(self, keys: Sequence[int], block_ids: Sequence[int]) -> None:
-        """Let each block carry its key, and the key find it, at once or when older ones have gone."""
-        key_of, find_or_set = self._key, self._block.setdefault
-        for key, block_id in zip(keys, block_ids, strict=True):
-            key_of[block_id] = key
-            if find_or_set(key, block_id) != block_id:
-                self._add_copy(key, block_id)
+    def with_key(self, key: int) -> list[BlockRun]:
+        """All runs that begin with a key, whether or not a hit can return them."""
+        found, others = self._found.get(key), self._others.get(key, [])
+        return others if found is None else [found, *others]
 
-    def forget(self, block_ids: Sequence[int]) -> None:
-        """Let blocks carry no key; each that had one is not found any more."""
-        key_of, block = self._key, self._block
-        # With duplicates kept, a key that no other block carries finds the block that does.
-        has_copies = bool(self._others) or not self._keep_duplicates
-        for block_id in block_ids:
-            key = key_of[block_id]
-            if key is not None:
-                key_of[block_id] = None
-                if has_copies:
-                    self._discard(key, block_id)
-                else:
-                    del block[key]
+    def has_others(self, run: BlockRun) -> bool:
+        """Whether there are more runs with the content of this one, which may have none."""
+        return bool(self._others) and run.key in self._others
 
-    def _add_copy(self, key: int, block_id: int) -> None:
-        if self._keep_duplicates:
-            self._others.setdefault(key, {})[block_id] = None
-        else:
-            self._block[key] = block_id
+    def add(self, run: BlockRun) -> None:
+        """Let a run be found, at once or when older ones have gone."""
+        key = _key(run)
+        found = self._found.setdefault(key, run)
+        if found is run:
+            return
+        if not self._keep_duplicates:
+            self._found[key], run = run, found
+        self._others.setdefault(key, []).append(run)
 
-    def _discard(self, key: int, block_id: int) -> None:
+    def forget(self, run: BlockRun) -> None:
+        """Let a run that was added not be found any more."""
+        key = _key(run)
         others = self._others.get(key)
-        if self._block.get(key) != block_id:
-            if others is not None:
-                others.pop(block_id, None)
-        elif others:
-            heir = next(iter(others))
-            del others[heir]
-            self._block[key] = heir
+        if self._found.get(key) is not run:
+            assert others is not None, "the run was never added"
+            others.remove(run)
+        elif others and self._keep_duplicates:
+            self._found[key] = others.pop(0)
         else:
-            del self._block[key]
+            del self._found[key]
         if others is not None and not others:
             del self._others[key]
 
-    def items(self) -> list[tuple[int, list[int]]]:
-        """Every key with all its blocks, the one that a hit returns first."""
-        return [(key, [block_id, *self._others.get(key, ())]) for key, block_id in self._block.items()]
+    def cut(self, run: BlockRun, num_blocks: int) -> list[tuple[BlockRun, BlockRun]]:
+        """Cut a run and all that are equal to it after `num_blocks`; returns (head, what is left) of each."""
+        key = _key(run)
+        found, others = self._found.get(key), self._others.get(key)
+        halves = []
+        if found is not None:
+            self._found[key] = head = found.cut(num_blocks)
+            self._found[_key(found)] = found
+            halves.append((head, found))
+        if others:
+            self._others[key] = heads = [other.cut(num_blocks) for other in others]
+            self._others[_key(others[0])] = others
+            halves += zip(heads, others, strict=True)
+        return halves
 
-    def __len__(self) -> int:
-        """Number of keys."""
-        return len(self._block)
+
+def _key(run: BlockRun) -> int:
+    assert run.key is not None, "the run has no content"
+    return run.key

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from engine.block_keys import BlockKeys
+
 
 class Prompt(Protocol):
     """Content of a prompt.
@@ -29,13 +31,11 @@ class Prompt(Protocol):
         """
         ...
 
-    def extend_keys(self, keys: list[int], output_ids: Sequence[int], block_size: int, num_blocks: int) -> None:
-        """Append the keys of full blocks until there are `num_blocks` of them.
+    def block_keys(self, output_ids: Sequence[int], block_size: int) -> BlockKeys:
+        """Keys of the full blocks of prompt and outputs.
 
         Args:
-            keys: the keys so far, one for each leading full block; extended in place.
-            output_ids: the tokens that follow the prompt; prompt and outputs fill at least `num_blocks` blocks.
+            output_ids: the tokens that follow the prompt; more may be appended later.
             block_size: tokens in a block.
-            num_blocks: number of keys wanted.
         """
         ...

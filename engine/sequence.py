@@ -1,5 +1,6 @@
 """A live request: its tokens, its blocks, and how far it has been computed."""
 
+from engine.block_run import BlockRun
 from engine.request import Request
 
 
@@ -19,8 +20,9 @@ class Sequence:
         num_computed_tokens: leading tokens whose KV is in the cache, or will be when the running step ends.
         block_table: block ids in order.
         num_outputs_before: outputs that it had when it got these blocks.
-        keys: keys of its leading full blocks, as far as they were needed.
+        keys: keys of its leading full blocks.
         num_registered: leading blocks whose key is known to the block manager.
+        newest_run: the run that the last of these is in.
         quiet_until: a decode step that starts with fewer computed tokens needs nothing of the block manager.
         stop_at: length at which it ends.
         stop_ids: tokens that end it.
@@ -35,6 +37,7 @@ class Sequence:
         "is_live",
         "is_running",
         "keys",
+        "newest_run",
         "num_computed_tokens",
         "num_outputs_before",
         "num_preemptions",
@@ -50,7 +53,7 @@ class Sequence:
         "was_admitted",
     )
 
-    def __init__(self, request: Request, number: int, stop_at: int, stop_ids: frozenset[int]) -> None:
+    def __init__(self, request: Request, number: int, stop_at: int, stop_ids: frozenset[int], block_size: int) -> None:
         """Start with nothing computed."""
         self.request = request
         self.request_id = request.request_id
@@ -60,8 +63,9 @@ class Sequence:
         self.num_computed_tokens = 0
         self.block_table: list[int] = []
         self.num_outputs_before = 0
-        self.keys: list[int] = []
+        self.keys = request.prompt.block_keys(self.output_ids, block_size)
         self.num_registered = 0
+        self.newest_run: BlockRun | None = None
         self.quiet_until = 0
         self.stop_at = stop_at
         self.stop_ids = stop_ids

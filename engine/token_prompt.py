@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from engine.block_key import ROOT_KEY, chain, token_bytes
+from engine.token_keys import TokenKeys
 
 
 class TokenPrompt:
@@ -24,19 +24,6 @@ class TokenPrompt:
         """Empty: the tokens are known."""
         return ()
 
-    def extend_keys(self, keys: list[int], output_ids: Sequence[int], block_size: int, num_blocks: int) -> None:
-        """Append keys until there are `num_blocks`; see `Prompt.extend_keys`."""
-        parent = keys[-1] if keys else ROOT_KEY
-        for first in range(len(keys) * block_size, num_blocks * block_size, block_size):
-            parent = chain(parent, token_bytes(self._slice(first, first + block_size, output_ids)))
-            keys.append(parent)
-
-    def _slice(self, first: int, stop: int, output_ids: Sequence[int]) -> Sequence[int]:
-        # position   0 ........ prompt | prompt ........ prompt + outputs
-        #               first [========|====) stop        a block may lie across the border
-        prompt = len(self.token_ids)
-        if stop <= prompt:
-            return self.token_ids[first:stop]
-        if first >= prompt:
-            return output_ids[first - prompt : stop - prompt]
-        return (*self.token_ids[first:], *output_ids[: stop - prompt])
+    def block_keys(self, output_ids: Sequence[int], block_size: int) -> TokenKeys:
+        """Keys of prompt and outputs; see `Prompt.block_keys`."""
+        return TokenKeys(self.token_ids, output_ids, block_size)

@@ -12,9 +12,8 @@ from engine.block_key import ROOT_KEY, chain, token_bytes
 
 
 def _keys(prompt: Prompt, block_size: int, num_blocks: int, outputs: tuple[int, ...] = ()) -> list[int]:
-    keys: list[int] = []
-    prompt.extend_keys(keys, outputs, block_size, num_blocks)
-    return keys
+    keys = prompt.block_keys(outputs, block_size)
+    return [keys[i] for i in range(num_blocks)]
 
 
 def _vectors() -> list[list[int]]:
@@ -87,11 +86,12 @@ def test_one_key_for_one_prefix_whatever_the_cut_between_prompt_and_outputs() ->
         assert _keys(TokenPrompt(range(length)), 4, 5, tuple(range(length, 20))) == whole
 
 
-def test_keys_can_be_extended_bit_by_bit() -> None:
-    prompt = TokenPrompt(range(6))
-    keys: list[int] = []
-    for num_blocks in (1, 1, 2, 5):
-        prompt.extend_keys(keys, range(6, 20), 4, num_blocks)
-        assert len(keys) == num_blocks
+@pytest.mark.parametrize("prompt", [TokenPrompt(range(6)), HashedPrompt(6, (1, 2), 5, 3)], ids=["tokens", "ids"])
+def test_keys_can_be_asked_for_in_any_order_while_outputs_come(prompt: Prompt) -> None:
+    outputs: list[int] = []
+    keys = prompt.block_keys(outputs, 4)
+    first = keys[0]
+    outputs += range(6, 20)
 
-    assert keys == _keys(TokenPrompt(range(20)), 4, 5)
+    assert [keys[i] for i in (4, 1, 3, 2)] == [_keys(prompt, 4, 5, tuple(outputs))[i] for i in (4, 1, 3, 2)]
+    assert keys[0] == first

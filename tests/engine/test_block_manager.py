@@ -9,7 +9,7 @@ BOTH = pytest.mark.parametrize("policy", [VllmPolicy(), NanoVllmPolicy()], ids=[
 
 
 def _sequence(*token_ids: int) -> Sequence:
-    return Sequence(request("s", token_ids), 0, len(token_ids) + 1, frozenset())
+    return Sequence(request("s", token_ids), 0, len(token_ids) + 1, frozenset(), 4)
 
 
 def _manager(num_blocks: int, **rules: bool) -> BlockManager:
@@ -148,7 +148,9 @@ def test_sequence_that_holds_blocks_cannot_be_given_a_second_table() -> None:
 
 def test_unregistered_block_is_not_hit_and_is_reused_first() -> None:
     manager = _manager(4)
-    seq = _computed(manager, *range(8))
+    seq = _computed(manager, *range(6))
+    seq.output_ids += [6, 7]
+    assert manager.register(seq, 8) == [1]
     manager.unregister([1])
     assert manager.find_hits(_sequence(*range(9))) == [0]
 
@@ -156,6 +158,113 @@ def test_unregistered_block_is_not_hit_and_is_reused_first() -> None:
     other = _computed(manager, 60, 61)
 
     assert other.block_table == [1]
+
+
+def test_content_is_found_beyond_the_end_of_a_run_and_up_to_the_middle_of_another() -> None:
+    manager = _manager(20)
+    first = _computed(manager, *range(12))  # blocks 0, 1, 2
+    branch = _computed(manager, *range(8), *range(50, 62))  # hits 0, 1 and computes 3, 4, 5
+
+    assert branch.block_table == [0, 1, 3, 4, 5]
+    assert manager.find_hits(_sequence(*range(8), *range(50, 58), 9, 9)) == [0, 1, 3, 4]
+    manager.release(first)
+    manager.release(branch)
+    assert list(manager._free) == [*range(6, 20), 2, 5, 4, 3, 1, 0]
+
+
+def test_copy_that_ends_within_a_run_cuts_it_and_outlives_its_head() -> None:
+    manager = _manager(5)
+    whole = _computed(manager, *range(12))
+    copy = _sequence(*range(8))  # has computed its second block anew, since one token must be left to compute
+    manager.allocate(copy, manager.find_hits(copy), 8)
+    manager.register(copy, 8)
+    assert (whole.block_table, copy.block_table) == ([0, 1, 2], [0, 3])
+
+    manager.release(whole)  # free: 4, 2, 1; block 0 is shared
+    assert _computed(manager, *range(70, 82)).block_table == [4, 2, 1]
+
+    assert manager.find_hits(_sequence(*range(12))) == [0, 3]
+
+
+def test_hit_in_the_middle_of_the_free_list_leaves_the_rest_of_its_run_there() -> None:
+    manager = _manager(6)
+    for first in (0, 100):
+        manager.release(_computed(manager, *range(first, first + 12)))
+    assert list(manager._free) == [2, 1, 0, 5, 4, 3]
+
+    seq = _sequence(*range(100, 106))
+    manager.allocate(seq, manager.find_hits(seq), 4)
+
+    assert list(manager._free) == [2, 1, 0, 5, 4]
+
+
+def _decode(manager: BlockManager, seqs: list[Sequence], *token_ids: int) -> None:
+    """Compute the newest token and all of these but the last."""
+    for seq in seqs:
+        seq.output_ids += token_ids
+    manager.grow_decodes(seqs, len(token_ids))
+    for seq in seqs:
+        seq.num_computed_tokens += len(token_ids)
+
+
+def test_run_grows_while_nobody_else_has_its_content() -> None:
+    manager = _manager(8)
+    seq = _computed(manager, *range(4))
+    seq.output_ids.append(4)
+
+    _decode(manager, [seq], *range(5, 17))
+
+    assert seq.block_table == [0, 1, 2, 3]
+    assert manager.find_hits(_sequence(*range(17))) == [0, 1, 2, 3]
+    assert len(manager._runs._runs) == 1
+
+
+def test_run_that_somebody_has_hit_does_not_grow_past_what_follows_it_there() -> None:
+    manager = _manager(8)
+    first = _computed(manager, *range(4))
+    first.output_ids.append(4)
+    second = _computed(manager, *range(8))  # hits block 0, and computes block 1 before the other does
+    third = _sequence(*range(9))
+
+    _decode(manager, [first], *range(5, 9))
+
+    assert (first.block_table, second.block_table) == ([0, 2], [0, 1])
+    assert manager.find_hits(third) == [0, 1]
+    manager.release(second)
+    assert _computed(manager, *range(70, 94)).block_table == [3, 4, 5, 6, 7, 1]
+    assert manager.find_hits(third) == [0, 2]
+
+
+def test_run_of_which_there_is_a_copy_does_not_grow_past_what_follows_the_copy() -> None:
+    manager = _manager(8)
+    first, second = _computed(manager, *range(4)), _computed(manager, *range(4))  # at least a token is computed
+    for seq in (first, second):
+        seq.output_ids.append(4)
+    third = _sequence(*range(9))
+
+    _decode(manager, [second], *range(5, 9))
+    _decode(manager, [first], *range(5, 9))
+
+    assert (first.block_table, second.block_table) == ([0, 3], [1, 2])
+    assert manager.find_hits(third) == [0, 2]
+    manager.release(second)
+    assert _computed(manager, *range(70, 94)).block_table == [4, 5, 6, 7, 2, 1]
+    assert manager.find_hits(third) == [0, 3]
+
+
+def test_sequence_that_is_ahead_is_the_first_with_content_that_both_generate() -> None:
+    manager = _manager(8)
+    ahead = _computed(manager, *range(4))
+    behind = _computed(manager, *range(3))
+    ahead.output_ids.append(4)
+    behind.output_ids.append(3)
+
+    for seq, token_ids in ((behind, range(4, 12)), (ahead, range(5, 13))):
+        seq.output_ids += token_ids
+    manager.grow_decodes([behind, ahead], 8)
+
+    # At the end of the first step the one behind has filled its first block, and the other has none to fill.
+    assert manager.find_hits(_sequence(*range(12), 0)) == ahead.block_table[:3]
 
 
 def test_register_names_only_what_is_new() -> None:

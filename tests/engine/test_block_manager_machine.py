@@ -1,5 +1,6 @@
 """BlockManager against a slow, obvious model, under the rules of both policies: equal after every rule."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -14,15 +15,28 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from engine import BlockManager, NanoVllmPolicy, Prompt, Request, Rules, SamplingParams, Sequence, VllmPolicy
+from engine import (
+    BlockManager,
+    NanoVllmPolicy,
+    Prompt,
+    Request,
+    Rules,
+    SamplingParams,
+    Sequence,
+    TokenPrompt,
+    VllmPolicy,
+)
 from tests.kv_checking_backend import prompt_tokens
+from tests.machines import block_views
 from tests.machines.block_manager_model import BlockManagerModel, Prefix
 from tests.machines.universe import BLOCK_SIZE, prompts
 
 MAX_SEQS = 5
 RULES = {
     "nano": NanoVllmPolicy().rules,
+    "nano-unkeyed-first": replace(NanoVllmPolicy().rules, reuse_unkeyed_first=True),
     "vllm": VllmPolicy().rules,
+    "vllm-in-order": replace(VllmPolicy().rules, reuse_unkeyed_first=False),
     "vllm-no-cache": VllmPolicy(prefix_caching=False).rules,
 }
 
@@ -36,7 +50,7 @@ class BlockManagerMachine(RuleBasedStateMachine):
         self.seqs: dict[str, Sequence] = {}
         self.num_arrived = 0
         self.newest: dict[str, list[int]] = {}
-        """Blocks that each sequence made findable last."""
+        """Blocks that each sequence has made findable in this step."""
 
     @initialize(
         num_blocks=st.integers(1, 12) | st.integers(5, 12),
@@ -53,7 +67,16 @@ class BlockManagerMachine(RuleBasedStateMachine):
     def arrive(self, prompt: Prompt) -> None:
         self.num_arrived += 1
         name = f"s{self.num_arrived}"
-        self.seqs[name] = Sequence(Request(name, prompt, SamplingParams()), self.num_arrived, 999, frozenset())
+        request = Request(name, prompt, SamplingParams())
+        self.seqs[name] = Sequence(request, self.num_arrived, 999, frozenset(), BLOCK_SIZE)
+
+    @precondition(lambda self: self.seqs and len(self.seqs) < MAX_SEQS)
+    @rule(num_more=st.integers(0, 6), data=st.data())
+    def follow_up(self, num_more: int, data: st.DataObject) -> None:
+        """The prompt is what another sequence has come to, and what that one may generate next."""
+        seq = data.draw(st.sampled_from(list(self.seqs.values())))
+        if seq.request.prompt.token_ids is not None:
+            self.arrive(TokenPrompt([*seq.request.prompt.token_ids, *seq.output_ids, *[1] * num_more]))
 
     @precondition(lambda self: self.with_blocks(False))
     @rule(num_reserved=st.sampled_from([0, 0, 1, 2]), output=st.integers(1, 2), data=st.data())
@@ -96,21 +119,53 @@ class BlockManagerMachine(RuleBasedStateMachine):
             assert all(self.model.extend(seq.request_id, seq.num_tokens) for seq in seqs)
             registered = self.manager.register_decodes(due)
             for seq, output in zip(seqs, outputs, strict=False):
-                self.newest[seq.request_id] = self.model.register(seq.request_id, self.tokens(seq))
-                assert registered.get(seq, []) == self.newest[seq.request_id]
+                fresh = self.model.register(seq.request_id, self.tokens(seq))
+                assert registered.get(seq, []) == fresh
+                self.newest.setdefault(seq.request_id, []).extend(fresh)
                 self.advance(seq, seq.num_tokens, output)
 
     @precondition(lambda self: self.with_blocks(True))
-    @rule(was_computed=st.booleans(), is_last=st.booleans(), data=st.data())
-    def release(self, was_computed: bool, is_last: bool, data: st.DataObject) -> None:
-        """A sequence ends, or is preempted; in the latter case perhaps before its newest blocks were computed."""
+    @rule(num_steps=st.integers(1, 10))
+    def decode_on(self, num_steps: int) -> None:
+        """Many steps at a stroke; the model takes one after the other."""
+        self.newest.clear()
+        seqs = [seq for seq in self.seqs.values() if seq.block_table and seq.num_remaining == 1]
+        lengths = [(seq.num_computed_tokens + num_steps, len(seq.block_table)) for seq in seqs]
+        if sum(max(0, self.manager.blocks_for(stop) - num_had) for stop, num_had in lengths) > len(self.model.free):
+            return
+        for seq in seqs:
+            seq.output_ids += [1] * num_steps
+        growth = self.manager.grow_decodes(seqs, num_steps) if seqs else ()
+        right = []
+        for offset in range(num_steps):
+            for row, seq in enumerate(seqs):
+                table = self.model.tables[seq.request_id]
+                num_had = len(table)
+                assert self.model.extend(seq.request_id, seq.num_computed_tokens + offset + 1)
+                right += [(offset, row, block_id) for block_id in table[num_had:]]
+            for seq in seqs:
+                stop = seq.num_computed_tokens + offset + 1
+                self.model.register(seq.request_id, self.tokens(seq)[:stop])
+        assert list(growth) == right
+        for seq in seqs:
+            seq.num_computed_tokens += num_steps
+
+    @rule()
+    def end_step(self) -> None:
+        """What has become findable is computed."""
+        self.newest.clear()
+
+    @precondition(lambda self: self.with_blocks(True))
+    @rule(doubt=st.sampled_from(["nothing", "nothing", "newest", "all"]), is_last=st.booleans(), data=st.data())
+    def release(self, doubt: str, is_last: bool, data: st.DataObject) -> None:
+        """A sequence ends, or is preempted before its newest blocks were computed, or fails; others may go on."""
         seq = data.draw(st.sampled_from(self.with_blocks(True)))
-        if not was_computed:
-            self.manager.unregister(self.newest.get(seq.request_id, []))
-            self.model.unregister(self.newest.get(seq.request_id, []))
+        newest = self.newest.pop(seq.request_id, [])
+        doubtful = {"nothing": [], "newest": newest, "all": list(seq.block_table)}[doubt]
+        self.manager.unregister(doubtful)
+        self.model.unregister(doubtful)
         self.manager.release(seq)
         self.model.release(seq.request_id)
-        self.newest.pop(seq.request_id, None)
         if is_last:
             del self.seqs[seq.request_id]
 
@@ -126,21 +181,20 @@ class BlockManagerMachine(RuleBasedStateMachine):
 
     @invariant()
     def ref_counts_are_equal(self) -> None:
-        counts = [(self.manager.num_holders(i), self.model.num_holders(i)) for i in range(self.manager.num_blocks)]
-        assert all(ours == theirs for ours, theirs in counts)
+        right = [self.model.num_holders(block_id) for block_id in range(self.manager.num_blocks)]
+        assert block_views.num_holders(self.manager) == right
 
     @invariant()
     def the_same_blocks_carry_keys(self) -> None:
-        assert {
-            i for i in range(self.manager.num_blocks) if self.manager._index.key_of(i) is not None
-        } == self.model.keyed
+        keys = block_views.key_of_blocks(self.manager)
+        assert {block_id for block_id, key in enumerate(keys) if key is not None} == self.model.keyed.keys()
 
     @invariant()
     def the_same_blocks_are_found_under_one_key(self) -> None:
         groups: dict[Prefix, list[int]] = {}
         for prefix, block in self.model.findable:
             groups.setdefault(prefix, []).append(block)
-        assert sorted(blocks for _, blocks in self.manager._index.items()) == sorted(groups.values())
+        assert sorted(blocks for _, blocks in block_views.findable(self.manager)) == sorted(groups.values())
 
     @invariant()
     def every_sequence_hits_the_same(self) -> None:
@@ -148,8 +202,9 @@ class BlockManagerMachine(RuleBasedStateMachine):
             assert self.manager.find_hits(seq) == self.model.find_hits(self.tokens(seq))
 
     def compute_up_to(self, seq: Sequence, stop: int, output: int) -> None:
-        self.newest[seq.request_id] = self.manager.register(seq, stop)
-        assert self.newest[seq.request_id] == self.model.register(seq.request_id, self.tokens(seq)[:stop])
+        fresh = self.manager.register(seq, stop)
+        assert fresh == self.model.register(seq.request_id, self.tokens(seq)[:stop])
+        self.newest.setdefault(seq.request_id, []).extend(fresh)
         self.advance(seq, stop, output)
 
     def with_blocks(self, has_blocks: bool) -> list[Sequence]:

@@ -4,109 +4,126 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.block_run import BlockRun
 from engine.free_list import FreeList
 
 
-def test_blocks_are_taken_from_the_head() -> None:
+def _take_first(free: FreeList) -> BlockRun:
+    run = free.first()
+    free.remove(run)
+    return run
+
+
+def test_starts_with_all_blocks_in_order() -> None:
     free = FreeList(4)
 
-    assert free.take(2) == [0, 1]
-    assert free.take(0) == []
-    assert list(free) == [2, 3]
-    assert len(free) == 2
+    assert (list(free), len(free)) == ([0, 1, 2, 3], 4)
 
 
-def test_blocks_are_put_at_the_tail_one_behind_the_other() -> None:
+def test_last_block_of_the_first_run_goes_first() -> None:
     free = FreeList(5)
-    free.take(3)
+    _take_first(free)
+    free.put_last(BlockRun([7, 3, 9]))
+    free.put_last(BlockRun([4, 5]))
 
-    free.put_last([2, 0])
+    assert list(free) == [9, 3, 7, 5, 4]
+    assert free.first().block_ids == [7, 3, 9]
 
-    assert list(free) == [3, 4, 2, 0]
+
+def test_runs_are_put_at_the_head_and_taken_out_of_the_middle() -> None:
+    free = FreeList(3)
+    _take_first(free)
+    runs = [BlockRun([number]) for number in range(3)]
+    for run in runs:
+        free.put_first(run)
+    assert list(free) == [2, 1, 0]
+
+    free.remove(runs[1])
+
+    assert (list(free), len(free)) == ([2, 0], 2)
 
 
-def test_blocks_are_put_at_the_head_one_before_the_other() -> None:
+def test_run_is_shortened_from_its_end() -> None:
     free = FreeList(5)
-    free.take(3)
 
-    free.put_first([2, 0])
-
-    assert list(free) == [0, 2, 3, 4]
+    assert free.shorten(free.first(), 2) == [0, 1]
+    assert (list(free), len(free)) == ([2, 3, 4], 3)
 
 
-def test_block_is_removed_from_the_middle() -> None:
-    free = FreeList(4)
+def test_head_that_was_cut_off_goes_behind_the_rest() -> None:
+    free = FreeList(5)
+    _take_first(free)
+    run = BlockRun([1, 2, 3], [7, 8, 9])
+    free.put_last(BlockRun([0]))
+    free.put_last(run)
 
-    free.remove(2)
+    free.put_last(BlockRun([4]))
 
-    assert list(free) == [0, 1, 3]
-    assert (2 in free, 3 in free) == (False, True)
-    assert free.take(3) == [0, 1, 3]
+    head = run.cut(1)
+    free.put_head(head, run)
+
+    assert (list(free), len(free)) == ([0, 3, 2, 1, 4], 5)
+    free.remove(run)
+    assert list(free) == [0, 1, 4]
+
+
+def test_empty_run_is_in_no_list() -> None:
+    free = FreeList(1)
+    _take_first(free)
+
+    free.put_first(BlockRun([]))
+
+    assert len(free) == 0
+    with pytest.raises(AssertionError, match="no block is free"):
+        free.first()
 
 
 @pytest.mark.parametrize("put", [FreeList.put_first, FreeList.put_last])
-def test_block_cannot_be_free_twice(put: Callable[[FreeList, list[int]], None]) -> None:  # vllm-ascend#15990
+def test_run_cannot_be_free_twice(put: Callable[[FreeList, BlockRun], None]) -> None:  # vllm-ascend#15990
     free = FreeList(3)
-    free.take(1)
+    run = _take_first(free)
+    free.put_last(run)
 
-    with pytest.raises(AssertionError, match=r"one of the blocks \[0, 1\] is free already"):
-        put(free, [0, 1])
-    assert list(free) == [1, 2]
+    with pytest.raises(AssertionError, match=r"one of the blocks \[2, 1, 0\] is free already"):
+        put(free, run)
+    assert list(free) == [0, 1, 2]
 
 
-def test_held_block_cannot_be_removed() -> None:
+def test_no_more_blocks_are_free_than_there_are() -> None:
     free = FreeList(2)
-    free.take(1)
 
-    with pytest.raises(KeyError):
-        free.remove(0)
-
-
-def test_taking_more_than_there_are_is_an_error() -> None:
-    with pytest.raises(AssertionError, match="are free"):
-        FreeList(1).take(2)
+    with pytest.raises(AssertionError, match=r"one of the blocks \[1\] is free already"):
+        free.put_last(BlockRun([1]))
 
 
-def test_removed_block_is_skipped_where_it_stood_and_found_where_it_was_put() -> None:
-    free = FreeList(4)
-    free.remove(1)
-    free.put_last([1])
-    free.remove(1)
-    free.put_first([1])
-
-    assert list(free) == [1, 0, 2, 3]
-    assert free.take(2) == [1, 0]
-    free.put_last([1])
-    assert free.take(3) == [2, 3, 1]
+def test_held_run_cannot_be_removed() -> None:
+    with pytest.raises(AssertionError, match=r"\[1\] are not free"):
+        FreeList(2).remove(BlockRun([1]))
 
 
-def test_entries_of_removed_blocks_do_not_pile_up() -> None:
-    free = FreeList(10)
-
-    for _ in range(1000):
-        free.remove(5)
-        free.put_last([5])
-
-    assert list(free) == [0, 1, 2, 3, 4, 6, 7, 8, 9, 5]
-    assert len(free._queue) < 30
-
-
-@given(st.lists(st.tuples(st.sampled_from(["take", "first", "last", "remove"]), st.integers(0, 5)), max_size=60))
+@given(st.lists(st.tuples(st.sampled_from(["shorten", "first", "last", "remove"]), st.integers(0, 5)), max_size=60))
 def test_order_is_that_of_a_plain_list(operations: list[tuple[str, int]]) -> None:
-    free, model, held = FreeList(6), list(range(6)), list[int]()
-    first_put = set[int]()
+    free, held = FreeList(6), list[BlockRun]()
+    model = [[5, 4, 3, 2, 1, 0]]
+    free_runs = [free.first()]
     for name, number in operations:
-        if name == "take":
-            count = min(number, len(model))
-            assert free.take(count) == model[:count]
-            held, model = held + model[:count], model[count:]
-        elif name == "remove" and number in model and number not in first_put:
-            free.remove(number)
-            model.remove(number)
-            held.append(number)
+        run = free_runs[number % len(free_runs)] if free_runs else None
+        if name == "shorten" and run and len(run) > 1:
+            count = min(number % len(run) + 1, len(run) - 1)
+            taken = free.shorten(run, count)
+            index = free_runs.index(run)
+            assert taken == model[index][::-1][:count]
+            model[index] = model[index][:-count]
+            held.append(BlockRun(taken))
+        elif name == "remove" and run:
+            free.remove(run)
+            del model[free_runs.index(run)]
+            free_runs.remove(run)
+            held.append(run)
         elif name in ("first", "last") and held:
-            put, held = held[: number + 1], held[number + 1 :]
-            model = [*put[::-1], *model] if name == "first" else [*model, *put]
+            put, place = held.pop(), 0 if name == "first" else len(model)
             (free.put_first if name == "first" else free.put_last)(put)
-            first_put = first_put - set(put) | (set(put) if name == "first" else set())
-        assert (list(free), len(free), set(free.ids)) == (model, len(model), set(model))
+            model.insert(place, list(put.block_ids))
+            free_runs.insert(place, put)
+        order = [block_id for blocks in model for block_id in reversed(blocks)]
+        assert (list(free), len(free)) == (order, len(order))

@@ -18,7 +18,6 @@ from engine import (
     View,
     VllmPolicy,
 )
-from engine.free_list import FreeList
 from tests.kv_checking_backend import KvCheckingBackend, uninterrupted
 
 NUM_BLOCKS = 12
@@ -90,7 +89,7 @@ def test_wrong_block_a_growing_sequence_is_told_another_ones_block() -> None:
 
 
 def test_wrong_block_handed_out_and_still_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(FreeList, "take", lambda self, count: list(self)[:count])
+    monkeypatch.setattr(BlockManager, "_take", lambda self, count: list(self._free)[:count])
 
     with pytest.raises(AssertionError, match=r"is handed to . while"):
         serve()

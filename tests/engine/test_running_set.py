@@ -6,7 +6,7 @@ from tests.engine.driver import request
 
 
 def _sequences(*names: str) -> list[Sequence]:
-    return [Sequence(request(name, 4), number, 9, frozenset()) for number, name in enumerate(names)]
+    return [Sequence(request(name, 4), number, 9, frozenset(), 4) for number, name in enumerate(names)]
 
 
 def _decoding(*names: str) -> tuple[RunningSet, list[Sequence]]:

@@ -8,9 +8,8 @@ _TOKENS = st.lists(st.integers(0, 1), max_size=24)
 
 
 def _keys(prompt: list[int], outputs: list[int], block_size: int) -> list[int]:
-    keys: list[int] = []
-    TokenPrompt(prompt).extend_keys(keys, outputs, block_size, (len(prompt) + len(outputs)) // block_size)
-    return keys
+    keys = TokenPrompt(prompt).block_keys(outputs, block_size)
+    return [keys[i] for i in range((len(prompt) + len(outputs)) // block_size)]
 
 
 @given(st.lists(st.tuples(_TOKENS, _TOKENS), min_size=2, max_size=4), st.integers(1, 5))

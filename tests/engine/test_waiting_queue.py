@@ -6,7 +6,7 @@ from tests.engine.driver import request
 
 
 def _sequence(name: str, number: int, priority: int = 0) -> Sequence:
-    return Sequence(request(name, 4, priority=priority), number, 9, frozenset())
+    return Sequence(request(name, 4, priority=priority), number, 9, frozenset(), 4)
 
 
 def _names(queue: WaitingQueue) -> str:

@@ -16,7 +16,7 @@ class BlockManagerModel:
         free: free blocks in the order of reuse.
         tables: blocks of each sequence that holds any.
         findable: (prefix, block) in the order in which they became findable.
-        keyed: blocks whose content is known, whether or not it can still be found.
+        keyed: what blocks hold of which the content is known, whether or not it can still be found.
         num_registered: leading blocks of each table that have become findable, hits included.
     """
 
@@ -26,7 +26,7 @@ class BlockManagerModel:
     free: list[int] = field(init=False)
     tables: dict[str, list[int]] = field(init=False, default_factory=dict)
     findable: list[tuple[Prefix, int]] = field(init=False, default_factory=list)
-    keyed: set[int] = field(init=False, default_factory=set)
+    keyed: dict[int, Prefix] = field(init=False, default_factory=dict)
     num_registered: dict[str, int] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -71,18 +71,20 @@ class BlockManagerModel:
         fresh: list[int] = []
         while self.rules.prefix_caching and (stop := (self.num_registered[name] + 1) * self.block_size) <= len(tokens):
             block = self.tables[name][self.num_registered[name]]
-            if not self.rules.keep_duplicates:
-                self.findable = [(prefix, other) for prefix, other in self.findable if prefix != tokens[:stop]]
-            self.findable.append((tokens[:stop], block))
-            self.keyed.add(block)
+            before = self.tables[name][: self.num_registered[name]]
+            if not before or before[-1] in self.keyed:
+                self._make_findable(tokens[:stop], block)
             self.num_registered[name] += 1
             fresh.append(block)
         return fresh
 
     def unregister(self, blocks: list[int]) -> None:
-        """Their content is unknown from now on."""
-        self.findable = [(prefix, block) for prefix, block in self.findable if block not in blocks]
-        self.keyed.difference_update(blocks)
+        """Their content is unknown from now on, and so is what nothing leads to any more."""
+        self._forget(blocks)
+        while blocks:
+            known = {(), *self.keyed.values()}
+            blocks = [block for block, prefix in self.keyed.items() if prefix[: -self.block_size] not in known]
+            self._forget(blocks)
 
     def release(self, name: str) -> None:
         """Last block first; without content to the head if the rules say so, else to the tail."""
@@ -94,8 +96,18 @@ class BlockManagerModel:
     def _take(self, name: str, num_tokens: int) -> None:
         while len(self.tables[name]) < self._blocks_for(num_tokens):
             block = self.free.pop(0)
-            self.unregister([block])
+            self._forget([block])
             self.tables[name].append(block)
+
+    def _make_findable(self, prefix: Prefix, block: int) -> None:
+        if not self.rules.keep_duplicates:
+            self.findable = [(other, found) for other, found in self.findable if other != prefix]
+        self.findable.append((prefix, block))
+        self.keyed[block] = prefix
+
+    def _forget(self, blocks: list[int]) -> None:
+        self.findable = [(prefix, block) for prefix, block in self.findable if block not in blocks]
+        self.keyed = {block: prefix for block, prefix in self.keyed.items() if block not in blocks}
 
     def _blocks_for(self, num_tokens: int) -> int:
         return len(range(0, num_tokens, self.block_size))

@@ -23,10 +23,10 @@ class Ledger:
         self._outputs[request.request_id] = outputs
         self.num_added[request.request_id] += 1
         entries = entries_of([*prompt_tokens(request.prompt), *outputs])
-        keys: list[int] = []
         block_size = self._limits.block_size
-        request.prompt.extend_keys(keys, outputs, block_size, len(entries) // block_size)
-        for i, key in enumerate(keys):
+        keys = request.prompt.block_keys(outputs, block_size)
+        for i in range(len(entries) // block_size):
+            key = keys[i]
             content = entries[i * block_size : (i + 1) * block_size]
             assert self._entries_of_key.setdefault(key, content) == content, "one key stands for two contents"
 

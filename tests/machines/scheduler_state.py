@@ -3,6 +3,7 @@
 from collections import Counter
 
 from engine import Scheduler, Sequence
+from tests.machines import block_views
 
 
 def running(scheduler: Scheduler) -> list[Sequence]:
@@ -27,8 +28,7 @@ def free_blocks(scheduler: Scheduler) -> list[int]:
 
 def num_holders(scheduler: Scheduler) -> list[int]:
     """The count that the block manager keeps for each block."""
-    manager = scheduler.block_manager
-    return [manager.num_holders(block_id) for block_id in range(manager.num_blocks)]
+    return block_views.num_holders(scheduler.block_manager)
 
 
 def tables_with(scheduler: Scheduler) -> Counter[int]:
@@ -38,10 +38,9 @@ def tables_with(scheduler: Scheduler) -> Counter[int]:
 
 def key_of_blocks(scheduler: Scheduler) -> list[int | None]:
     """The key that each block carries."""
-    manager = scheduler.block_manager
-    return [manager._index.key_of(block_id) for block_id in range(manager.num_blocks)]
+    return block_views.key_of_blocks(scheduler.block_manager)
 
 
 def findable(scheduler: Scheduler) -> list[tuple[int, list[int]]]:
     """Every key with its blocks, the one that a hit returns first."""
-    return scheduler.block_manager._index.items()
+    return block_views.findable(scheduler.block_manager)

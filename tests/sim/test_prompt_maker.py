@@ -6,9 +6,8 @@ from traces import TraceRequest
 
 def _keys(request: TraceRequest, *, seed: int = 0, block_size: int = 4) -> list[int]:
     prompt: Prompt = PromptMaker(4, seed, {}).request(request).prompt
-    keys: list[int] = []
-    prompt.extend_keys(keys, (), block_size, prompt.num_tokens // block_size)
-    return keys
+    keys = prompt.block_keys((), block_size)
+    return [keys[i] for i in range(prompt.num_tokens // block_size)]
 
 
 def test_request_has_the_traces_lengths_and_ends_at_them() -> None:
