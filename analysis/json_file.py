@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import RunError
+from traces.whole_file import whole_file
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Writes `value` to `path`; NaN and infinity have no place in JSON and are a bug of ours."""
     text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
-    draft = path.with_name(path.name + ".tmp")
-    # A file name that is not UTF-8 holds lone surrogates; escaped like this they are JSON again.
-    draft.write_text(text, encoding="utf-8", errors="backslashreplace")
-    draft.replace(path)
+    with whole_file(path) as draft:
+        # A file name that is not UTF-8 holds lone surrogates; escaped like this they are JSON again.
+        draft.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -8,20 +8,21 @@ import pyarrow.parquet as pq
 
 from analysis.load_curve import LoadCurve
 from analysis.sweep import rows_of, table_of
+from traces.whole_file import whole_file
 
 
 def write_files(folder: Path, curves: Sequence[LoadCurve]) -> None:
     """Writes both files, each whole or not at all; undefined values are null, and empty in the CSV file."""
     table = table_of(curves)
-    draft = folder / "sweep.parquet.tmp"
-    pq.write_table(table, draft, compression="zstd")
-    draft.replace(folder / "sweep.parquet")
-    draft = folder / "sweep.csv.tmp"
-    with draft.open("w", encoding="utf-8", newline="", errors="backslashreplace") as file:
+    with whole_file(folder / "sweep.parquet") as draft:
+        pq.write_table(table, draft, compression="zstd")
+    with (
+        whole_file(folder / "sweep.csv") as draft,
+        draft.open("w", encoding="utf-8", newline="", errors="backslashreplace") as file,
+    ):
         writer = csv.DictWriter(file, table.column_names, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows_of(curves))
-    draft.replace(folder / "sweep.csv")
 
 
 def remove_files(folder: Path) -> None:

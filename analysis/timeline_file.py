@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from analysis.errors import RunError
+from traces.whole_file import whole_file
 
 Args = Mapping[str, Any]
 
@@ -86,15 +87,10 @@ def timeline_file(path: Path, about: Args) -> Iterator[TimelineFile]:
     if path.is_dir() or not path.parent.is_dir():
         what = "is a folder" if path.is_dir() else "is in no folder that exists"
         raise RunError(f"{path} {what}; name a file to write, such as timeline.json.")
-    draft = path.with_name(path.name + ".tmp")
-    try:
-        with _text_file(draft, is_compressed=path.suffix == ".gz") as text:
-            text.write(f'{{"displayTimeUnit":"ms","otherData":{json.dumps(about)},"traceEvents":[')
-            yield TimelineFile(text)
-            text.write("\n]}\n")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with whole_file(path) as draft, _text_file(draft, is_compressed=path.suffix == ".gz") as text:
+        text.write(f'{{"displayTimeUnit":"ms","otherData":{json.dumps(about)},"traceEvents":[')
+        yield TimelineFile(text)
+        text.write("\n]}\n")
 
 
 @contextmanager

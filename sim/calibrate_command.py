@@ -25,12 +25,14 @@ def calibrate(
         from sim.errors import SimError
         from sim.fitting.calibrate import calibrate as fit_all
         from sim.fitting.measured import read_measured
+        from traces.whole_file import whole_file
 
         if output.suffix.lower() != ".toml":
             raise SimError(f"The output is {output}; its name must end in .toml, as replay tells files by that.")
         calibration = fit_all([read_measured(path) for path in sources])
         try:
-            output.write_text(dump_calibration(calibration), "utf-8")
+            with whole_file(output) as draft:
+                draft.write_text(dump_calibration(calibration), "utf-8")
         except OSError as error:
             raise SimError(f"The calibration cannot be written to {output}: {error.strerror or error}.") from error
         _print(calibration)

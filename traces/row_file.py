@@ -10,6 +10,7 @@ from typing import BinaryIO
 import zstandard
 
 from traces.errors import TraceError
+from traces.whole_file import draft_path
 
 
 class RowFile:
@@ -27,7 +28,7 @@ class RowFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._draft = path.with_name(f".{path.name}.part")
+        self._draft = draft_path(path)
         try:
             self._file = self._draft.open("wb")
         except OSError as error:
@@ -47,15 +48,29 @@ class RowFile:
         self._draft.unlink(missing_ok=True)
 
     def restart(self) -> None:
-        """Forget all lines."""
-        self._end_stream()
-        self._file.seek(0)
-        self._file.truncate()
+        """Forget all lines.
+
+        Raises:
+            TraceError: it cannot be written.
+        """
+        try:
+            self._end_stream()
+            self._file.seek(0)
+            self._file.truncate()
+        except OSError as error:
+            raise self._failed(error) from error
         self._stream = _compressing(self._file, self._path)
 
     def write(self, line: bytes) -> None:
-        """Add a line."""
-        self._stream.write(line)
+        """Add a line.
+
+        Raises:
+            TraceError: it cannot be written.
+        """
+        try:
+            self._stream.write(line)
+        except OSError as error:
+            raise self._failed(error) from error
 
     def commit(self) -> None:
         """Put the file into its place.
@@ -68,7 +83,10 @@ class RowFile:
             self._file.close()
             self._draft.replace(self._path)
         except OSError as error:
-            raise TraceError(f"{self._path} cannot be written: {error.strerror}") from error
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> TraceError:
+        return TraceError(f"{self._path} cannot be written: {error.strerror or error}")
 
     def _end_stream(self) -> None:
         if self._stream is not self._file and not self._stream.closed:

@@ -45,9 +45,14 @@ def _side_file(trace: Trace, path: Path) -> bytes | None:
 
 def _write_new(path: Path, content: bytes) -> None:
     try:
-        with path.open("xb") as file:
-            file.write(content)
+        with path.open("xb"):
+            pass  # the name is ours
     except FileExistsError:
         raise TraceError(f"{path} exists already; choose another name or delete it") from None
     except OSError as error:
+        raise TraceError(f"{path} cannot be written: {error.strerror}") from error
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        path.unlink()
         raise TraceError(f"{path} cannot be written: {error.strerror}") from error

@@ -13,6 +13,7 @@ from analysis.reporting.html_page import HtmlPage
 from analysis.reporting.markdown_report import markdown_report
 from analysis.reporting.report_content import ReportContent
 from analysis.reporting.vega_library import vega_library
+from traces.whole_file import whole_file
 
 STDOUT = Path("-")
 
@@ -87,6 +88,7 @@ def _metrics_document(page: Path) -> str | None:
 def _write(path: Path, text: str) -> str:
     # Names of files and requests may hold what UTF-8 cannot.
     content = text.encode("utf-8", errors="backslashreplace")
-    path.write_bytes(content)
+    with whole_file(path) as draft:
+        draft.write_bytes(content)
     size = f"{len(content) / 1e6:.2f} MB" if len(content) >= 1e6 else f"{len(content) / 1e3:.1f} kB"
     return f"{path}: {size}"

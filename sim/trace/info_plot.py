@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sim.errors import SimError
 from sim.trace.trace_portrait import Portrait
 from traces.statistics.length_counts import LengthCounts
+from traces.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,13 +117,15 @@ def _save(figure: "Figure", path: Path, title: str) -> None:
     # Equal traces give equal files: no date, and names in the drawing that are not drawn by lot.
     with mpl.rc_context({"svg.hashsalt": "twinserve"}):
         if path.suffix.lower() == ".png":
-            figure.savefig(path, dpi=110, metadata={"Software": None})
+            with whole_file(path) as draft:
+                figure.savefig(draft, format="png", dpi=110, metadata={"Software": None})
             return
         drawing = io.StringIO()
         metadata: dict[str, Any] = {"Date": None, "Creator": None}
         figure.savefig(drawing, format="svg", metadata=metadata)
     text = drawing.getvalue()
-    path.write_text(text if path.suffix.lower() == ".svg" else _page(text, title), encoding="utf-8")
+    with whole_file(path) as draft:
+        draft.write_text(text if path.suffix.lower() == ".svg" else _page(text, title), encoding="utf-8")
 
 
 def _page(svg: str, title: str) -> str:

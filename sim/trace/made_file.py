@@ -14,6 +14,7 @@ from sim.message import Messages
 from sim.trace.trace_rows import TraceRows
 from sim.versions import TRACE_PACKAGES, versions
 from traces.side_file import side_file_path
+from traces.whole_file import whole_file
 
 
 class MadeFile:
@@ -35,6 +36,8 @@ class MadeFile:
         for place in (path, self._side_path):
             if place.is_dir():
                 raise SimError(f"{place} is a directory; name a new file.")
+            if place.exists() and not place.is_file():
+                raise SimError(f"{place} is a device or a pipe, which cannot be replaced; name a new file.")
             if place.exists() and not is_forced:
                 raise SimError(f"{place} exists; name another file, or replace it with --force.")
 
@@ -70,7 +73,9 @@ class MadeFile:
             "versions": versions(TRACE_PACKAGES),
         }
         # ASCII alone, so that a file name of any bytes can stand in it.
-        self._side_path.write_text(json.dumps(making, indent=2, allow_nan=False) + "\n", encoding="ascii")
+        with whole_file(self._side_path) as draft:
+            draft.write_text(json.dumps(making, indent=2, allow_nan=False) + "\n", encoding="ascii")
+            rows.commit()  # last, as a trace without its side file may be read with another block size
         for notice in (*all_notices, f"{self.path} is written, and how it was made to {self._side_path}."):
             messages.note(notice)
 

@@ -52,11 +52,18 @@ class TraceRows:
             self._file.write(self._mooncake.line(fitted))
 
     def finish(self) -> tuple[str, ...]:
-        """Put the file into its place; return a sentence about what was left out."""
+        """Write what is still to be written; return a sentence about what was left out."""
         self._drop.finish()
-        self._file.commit()
         changed = ", ".join(f"{field} of {num:,} requests" for field, num in self._drop.num_changed.items() if num)
         return (f"Left out: {changed}.",) if changed else ()
+
+    def commit(self) -> None:
+        """Put the file into its place.
+
+        Raises:
+            TraceError: it cannot be written.
+        """
+        self._file.commit()
 
     @property
     def counts(self) -> dict[str, int]:
