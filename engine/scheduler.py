@@ -85,8 +85,7 @@ class Scheduler:
         """
         self.check(request)
         stop_at = min(request.prompt.num_tokens + request.params.max_tokens, self.limits.max_model_len)
-        end_ids = frozenset() if request.params.ignore_eos else self._end_token_ids
-        stop_ids = request.params.stop_token_ids | end_ids
+        stop_ids = request.params.stop_token_ids | (frozenset() if request.params.ignore_eos else self._end_token_ids)
         seq = Sequence(request, self._num_added, stop_at, stop_ids, self.limits.block_size)
         self._num_added += 1
         self._num_stoppable += bool(seq.stop_ids)
