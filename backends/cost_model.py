@@ -1,10 +1,11 @@
 """How long a step takes, from its shape: the seam between the simulated backend and its models of time.
 
 A cost model is plain arithmetic on the columns of `StepColumns`. The same code runs on Python floats (one step, when
-stepping) and on float64 arrays (many steps, when fitting or comparing). It uses only +, -, x, /, `larger` and table
-look-ups: these are rounded alike in both, so one row and many rows give the same bits.
+stepping) and on float64 arrays (many steps, when fitting or comparing). It uses only +, -, x, /, `larger`,
+`square_root` and table look-ups: these are rounded alike in both, so one row and many rows give the same bits.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -32,6 +33,11 @@ def larger(first: Value, second: Value | float) -> Value:
 def is_present(count: Value) -> Value:
     """1.0 where `count` (a whole number, 0 or more) is not 0, else 0.0."""
     return count / larger(count, 1.0)
+
+
+def square_root(value: Value) -> Value:
+    """Of a number, or row by row; both are rounded alike, as IEEE 754 asks for."""
+    return math.sqrt(value) if isinstance(value, float) else np.sqrt(value)
 
 
 def constant_column(value: float, num_rows: int) -> FloatColumn:

@@ -145,6 +145,8 @@ def _differences(
         "gpu": (was.gpu, gpu.name),
         "block_size": (was.block_size, settings.block_size),
     }
+    if settings.attention is not None:
+        pairs["attention"] = (was.attention, settings.attention)
     if _DTYPE_BYTES.get(was.dtype) != model.dtype_bytes:
         pairs["dtype"] = (was.dtype, f"{model.dtype_bytes} bytes a number")
     return {name: values for name, values in pairs.items() if values[0] != values[1]}

@@ -16,7 +16,7 @@ from backends.simulated.fitted_times import FittedTimes
 from backends.simulated.step_class import STEP_CLASSES
 
 FORMAT = "twinserve-calibration"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _HEAD = """\
 # Step times of {model} on {gpu}, fitted to measured ones by `python -m sim calibrate`.
 # Times are in microseconds; backends/simulated/fitted_times.py says what each number means.
@@ -193,34 +193,41 @@ _WANTED: dict[object, str] = {str: "text", int: "a whole number", float: "a numb
 
 
 def _check_tables(times: object, where: str) -> None:
-    """Times must not be negative, points rise, and tables have a value for each point."""
+    """Numbers must not be negative, points rise, and tables have a value for each point."""
     for name, value in _items(times).items():
         if is_dataclass(value):
             _check_tables(value, f"{where} {name}")
         elif isinstance(value, float):
-            _check_row((value,), f"{where} {name}", is_time=name.endswith("_us"))
+            _check_row((value,), f"{where} {name}", is_points=False)
         else:
             for row in value if value and isinstance(value[0], tuple) else (value,):
-                _check_row(row, f"{where} {name}", is_time=name.endswith("_us"))
+                _check_row(row, f"{where} {name}", is_points=name in _POINTS)
     _check_lengths(_items(times), where)
 
 
-def _check_row(row: tuple[float, ...], where: str, *, is_time: bool) -> None:
-    if is_time and min(row, default=0.0) < 0:
-        raise SheetError(f"{where} has {min(row)}; no time is negative.")
-    if not is_time and any(left >= right for left, right in pairwise(row)):
+_POINTS = ("tokens", "rows", "context_limits")
+
+
+def _check_row(row: tuple[float, ...], where: str, *, is_points: bool) -> None:
+    if not is_points and min(row, default=0.0) < 0:
+        raise SheetError(f"{where} has {min(row)}; no such number is negative.")
+    if is_points and any(left >= right for left, right in pairwise(row)):
         raise SheetError(f"{where} is {list(row)}; its numbers must rise.")
 
 
 def _check_lengths(items: dict[str, Any], where: str) -> None:
-    points = next((items[name] for name in ("tokens", "rows", "ratios") if name in items), None)
+    """Of a part: its own points, or those of its products."""
+    own = items.get("products", items)
+    points = next((_items(own)[name] for name in _POINTS if name in _items(own)), None)
     if points is None:
         return
-    limits = items.get("context_limits", items.get("row_limits"))
-    has_bands, num_bands = limits is not None, len(limits or ()) + 1
+    num_bands = len(items.get("context_limits", ())) + 1
     for name, value in items.items():
-        if not name.endswith("_us"):
+        if not isinstance(value, tuple) or name in _POINTS:
             continue
-        rows = value if has_bands else (value,)
-        if not points or len(rows) != num_bands or any(len(row) != len(points) for row in rows):
-            raise SheetError(f"{where} {name} must have {num_bands} x {len(points)} numbers, at least one.")
+        rows = value if "context_limits" in items and name.endswith("_us") else (value,)
+        expected = num_bands if name.endswith("_us") else 1
+        if not points or len(rows) != expected or any(len(row) != len(points) for row in rows):
+            raise SheetError(f"{where} {name} must have {expected} x {len(points)} numbers, at least one.")
+    if items.get("full_rows", 1.0) == 0:
+        raise SheetError(f"{where} full_rows is 0; some rows must fill the device.")

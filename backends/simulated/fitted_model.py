@@ -3,11 +3,10 @@
 from functools import lru_cache
 from typing import Generic, NamedTuple
 
-import numpy as np
-
 from backends.cost_model import Sizes, StepColumns, StepTimes, Value, is_absent, is_present, larger
-from backends.simulated.curve import Band, Bands, Curves
-from backends.simulated.fitted_times import DecodeAttentionTimes, DecodeTimes, FittedTimes, ProductTimes, PromptTimes
+from backends.simulated.curve import Band, Curves
+from backends.simulated.decode_attention import AttentionRates, DecodeAttention
+from backends.simulated.fitted_times import DecodeTimes, FittedTimes, ProductTimes, PromptTimes
 from backends.simulated.least_time import LeastTime
 from backends.simulated.term import Limit, Term
 from engine.step_shape import StepShape
@@ -22,19 +21,15 @@ class _Rates(NamedTuple, Generic[Value]):
 
     Attributes:
         products_s: device time of all tokens, and of rows that yield one.
-        call_s: device time of decode attention, whatever the contexts.
-        context_s: device time of each token of the decode rows' contexts.
-        longest_s: device time of each token of the longest context.
-        skew_band: line of the table of skew.
+        attention: of decode attention.
+        chunk_context_s: device time of each token of the chunks' mean context.
         launches_s: least device time; 0 in a graph.
         host_s: host time but for blocks and requests.
     """
 
     products_s: Value
-    call_s: Value
-    context_s: Value
-    longest_s: Value
-    skew_band: Band
+    attention: AttentionRates[Value]
+    chunk_context_s: Value
     launches_s: Value
     host_s: Value
 
@@ -51,6 +46,7 @@ class FittedModel:
     """
 
     def __init__(self, times: FittedTimes, least: LeastTime | None) -> None:
+        self._attention = DecodeAttention(times.attention)
         self._decode, self._prompts = _Decodes(times.decode), _Prompts(times.prompts)
         self._launches, self._host, self._least = times.launches, times.host, least
         self._rates_of_one = lru_cache(_MAX_SIZES_KEPT)(self._count_rates_of_one)
@@ -62,9 +58,9 @@ class FittedModel:
     def step_times(self, steps: StepColumns[Value]) -> StepTimes[Value]:
         """Times of the given steps, row by row."""
         rates = self._rates(steps)
-        device_s = rates.products_s + self._attention(steps, rates)
+        device_s = rates.products_s + self._attention.time(steps, rates.attention)
         if not is_absent(steps.num_prefill_seqs):
-            device_s = device_s + self._chunk_attention(steps)
+            device_s = device_s + self._chunk_attention(steps, rates)
         device_s = larger(device_s, rates.launches_s)
         if self._least is not None:
             device_s = larger(device_s, self._least.of(steps))
@@ -83,7 +79,7 @@ class FittedModel:
         """
         steps = StepColumns.one_row(shape, graph_size)
         rates, times = self._rates(steps), self.step_times(steps)
-        attention_s, chunks_s = self._attention(steps, rates), self._chunk_attention(steps)
+        attention_s, chunks_s = self._attention.time(steps, rates.attention), self._chunk_attention(steps, rates)
         work_s = rates.products_s + attention_s + chunks_s
         waits_s = larger(rates.launches_s - work_s, 0.0)
         host = self._host
@@ -103,39 +99,34 @@ class FittedModel:
         )
         return tuple([Term(name, count, 0.0, 0.0, time_s, limit) for name, count, time_s, limit in named if time_s])
 
-    def _attention(self, steps: StepColumns[Value], rates: _Rates[Value]) -> Value:
-        """Of decode rows, and what the longest context adds."""
-        ratio = steps.max_context * steps.num_decode_seqs / larger(steps.decode_context, 1.0)
-        longest_s = rates.longest_s + self._decode.skew.at(ratio, rates.skew_band)
-        return rates.call_s + steps.decode_context * rates.context_s + steps.max_context * longest_s
-
-    def _chunk_attention(self, steps: StepColumns[Value]) -> Value:
-        return (steps.prefill_qk - (steps.prefill_qq - steps.num_prefill_tokens) / 2.0) * self._pair_s
+    def _chunk_attention(self, steps: StepColumns[Value], rates: _Rates[Value]) -> Value:
+        pairs = steps.prefill_qk - (steps.prefill_qq - steps.num_prefill_tokens) / 2.0
+        mean_context = steps.prefill_context / larger(steps.num_prefill_seqs, 1.0)
+        return pairs * self._pair_s + mean_context * rates.chunk_context_s
 
     def _rates(self, steps: StepColumns[Value]) -> _Rates[Value]:
-        decode_band = self._decode.attention.bands.of(steps.max_context)
-        prompt_band = self._prompts.attention.bands.of(steps.max_context)
+        band = self._attention.bands.of(steps.max_decode_context)
         if not isinstance(steps.graph_size, float):
-            return self._count_rates(steps, decode_band, prompt_band)
+            return self._count_rates(steps, band)
         sizes = (
             steps.num_prefill_tokens, steps.num_prefill_seqs, steps.num_decode_seqs, steps.num_sampled, steps.graph_size
         )  # fmt: skip
-        return self._rates_of_one(sizes, decode_band, prompt_band)
+        return self._rates_of_one(sizes, band)
 
-    def _count_rates_of_one(self, sizes: Sizes, decode_band: int, prompt_band: int) -> _Rates[float]:
-        return self._count_rates(StepColumns.of_sizes(sizes), decode_band, prompt_band)
+    def _count_rates_of_one(self, sizes: Sizes, band: int) -> _Rates[float]:
+        return self._count_rates(StepColumns.of_sizes(sizes), band)
 
-    def _count_rates(self, steps: StepColumns[Value], decode_band: Band, prompt_band: Band) -> _Rates[Value]:
+    def _count_rates(self, steps: StepColumns[Value], band: Band) -> _Rates[Value]:
         has_prompts = is_present(steps.num_prefill_seqs)
-        alone, beside = self._decode.rates(steps, decode_band), self._prompts.rates(steps, prompt_band)
-        no_prompts = 1.0 - has_prompts
-        # One of both factors is 1.0 and the other 0.0, so that a sum is one of its parts to the last bit.
-        products_s, call_s, context_s, longest_s = [
-            no_prompts * first + has_prompts * second for first, second in zip(alone, beside, strict=True)
-        ]
-        skew_band = self._decode.skew_band(steps)
-        launches_s, host_s = self._launch_time(steps), self._host_time(steps)
-        return _Rates(products_s, call_s, context_s, longest_s, skew_band, launches_s, host_s)
+        alone_s, beside_s = self._decode.products(steps), self._prompts.products(steps)
+        return _Rates(
+            # One of both factors is 1.0 and the other 0.0, so that the sum is one of its parts to the last bit.
+            products_s=(1.0 - has_prompts) * alone_s + has_prompts * beside_s,
+            attention=self._attention.rates(steps.num_decode_seqs, steps.graph_size, band),
+            chunk_context_s=self._prompts.context(steps),
+            launches_s=self._launch_time(steps),
+            host_s=self._host_time(steps),
+        )
 
     def _launch_time(self, steps: StepColumns[Value]) -> Value:
         launches, has_prompts = self._launches, is_present(steps.num_prefill_seqs)
@@ -154,67 +145,36 @@ class FittedModel:
         return (fixed_us + rows_us + steps.num_prefill_tokens * (host.prompt_1k_us * 1e-3)) * _US
 
 
-class _DecodeAttention:
-    def __init__(self, times: DecodeAttentionTimes) -> None:
-        self.bands = Bands(times.context_limits)
-        self._call = Curves(times.rows, times.call_us, is_level_beyond=True)
-        self._context = Curves(times.rows, times.per_1k_tokens_us, is_level_beyond=True)
-        self._longest = Curves(times.rows, times.longest_per_1k_us, is_level_beyond=True)
-
-    def rates(self, rows: Value, band: Band) -> tuple[Value, Value, Value]:
-        """Seconds whatever the contexts, for each token of all of them, and for each token of the longest."""
-        return (
-            self._call.at(rows, band) * _US,
-            self._context.at(rows, band) * _PER_1K,
-            self._longest.at(rows, band) * _PER_1K,
-        )
-
-
 class _Decodes:
     """Steps of decode rows alone."""
 
     def __init__(self, times: DecodeTimes) -> None:
-        self.attention = _DecodeAttention(times.attention)
         self._products = _products(times.products)
         self._sampled_row_s = times.sampled_row_us * _US
-        lines = [[value * _PER_1K for value in line] for line in times.skew.longest_per_1k_us]
-        # One line more, of zeros, for steps with chunks.
-        self.skew = Curves(times.skew.ratios, [*lines, [0.0] * len(times.skew.ratios)], is_level_beyond=True)
-        self._skew_bands = Bands(times.skew.row_limits)
-        self._no_skew = len(lines)
 
-    def rates(self, steps: StepColumns[Value], band: Band) -> tuple[Value, Value, Value, Value]:
-        """The first four of `_Rates`."""
-        call_s, context_s, longest_s = self.attention.rates(_padded(steps), band)
-        products_s = self._products.at(_padded(steps)) * _US
-        return products_s + steps.num_sampled * self._sampled_row_s, call_s, context_s, longest_s
-
-    def skew_band(self, steps: StepColumns[Value]) -> Band:
-        """Line of the table of skew."""
-        band = self._skew_bands.of(_padded(steps))
-        if isinstance(steps.num_prefill_seqs, float):
-            return self._no_skew if steps.num_prefill_seqs else band
-        return np.where(steps.num_prefill_seqs > 0, self._no_skew, band)
+    def products(self, steps: StepColumns[Value]) -> Value:
+        """Seconds of all that depends on sizes alone."""
+        return self._products.at(_padded(steps)) * _US + steps.num_sampled * self._sampled_row_s
 
 
 class _Prompts:
     """Steps with chunks."""
 
     def __init__(self, times: PromptTimes) -> None:
-        self.attention = _DecodeAttention(times.attention)
         self._products = _products(times.products)
-        self._lone = Curves(times.products.tokens, [times.lone_per_1k_us], is_level_beyond=True)
+        self._context = Curves(times.products.tokens, [times.context_per_1k_us], is_level_beyond=True)
         self._times = times
 
-    def rates(self, steps: StepColumns[Value], band: Band) -> tuple[Value, Value, Value, Value]:
-        """The first four of `_Rates`."""
+    def products(self, steps: StepColumns[Value]) -> Value:
+        """Seconds of all that depends on sizes alone."""
         times, has_decodes = self._times, is_present(steps.num_decode_seqs)
-        call_s, context_s, longest_s = self.attention.rates(steps.num_decode_seqs, band)
         products_us = self._products.at(_padded(steps)) + has_decodes * times.beside_decodes_us
         rows_us = steps.num_sampled * times.sampled_row_us + steps.num_prefill_seqs * times.chunk_us
-        # Without decode rows the longest context is a chunk's.
-        longest_s = has_decodes * (longest_s + self._lone.at(_padded(steps)) * _PER_1K)
-        return (products_us + rows_us) * _US, has_decodes * call_s, context_s, longest_s
+        return (products_us + rows_us) * _US
+
+    def context(self, steps: StepColumns[Value]) -> Value:
+        """Seconds of each token of the chunks' mean context."""
+        return self._context.at(steps.num_prefill_tokens) * _PER_1K
 
 
 def _products(times: ProductTimes) -> Curves:

@@ -23,84 +23,77 @@ class ProductTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecodeAttentionTimes:
-    """Device time that decode rows add by their contexts.
+class AttentionTimes:
+    """Device time that decode rows add by their contexts, alone or beside chunks: the same kernel runs.
 
-    Tables have a line for each band of the step's longest context, as block tables come in a few widths, and a column
-    for each number of rows in `rows`; linear in between, level beyond.
+    Tables have a line for each band of the longest context of a decode row, as block tables come in a few widths and
+    contexts are split by them, and a column for each number of rows in `rows`; linear in between, level beyond.
+
+    The tail is what the longest context is longer than the mean of those that fill the device together: when they are
+    done, it is still being read, by itself. How long those are follows from the mean and the standard deviation:
+
+        contexts, longest first   ======================  longest        tail = longest - mean of the longest
+                                  ================                              rows that fill the device
+                                  ==============      } rows that
+                                  ===========         } fill the device
+                                  ===
 
     Attributes:
-        rows: points; rows of the graph, or decode rows in an eager step and beside chunks.
+        rows: points; rows of the graph, padded, or decode rows of an eager step.
         context_limits: longest context of each band but the last.
+        full_rows: rows of one context that fill the device.
+        top_spreads: at each of `rows`, taken as decode rows: standard deviations of the contexts by which the mean of
+            the longest `full_rows` lies above that of all; 0 for fewer rows than fill the device, whose mean counts
+            those that are missing as 0.
         call_us: whatever the contexts.
+        even_us: by how even contexts are, from 1 for equal ones to 1 / rows for a single long one.
         per_1k_tokens_us: for each 1,000 tokens of all contexts together.
-        longest_per_1k_us: for each 1,000 tokens of the longest context.
+        tail_per_1k_us: for each 1,000 tokens of the tail.
     """
 
     rows: Row
     context_limits: Row
+    full_rows: float
+    top_spreads: Row
     call_us: tuple[Row, ...]
+    even_us: tuple[Row, ...]
     per_1k_tokens_us: tuple[Row, ...]
-    longest_per_1k_us: tuple[Row, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkewTimes:
-    """Device time that long contexts among shorter ones add: the others are done, and the device waits for them.
-
-    Rows of like contexts have a time of their own: they are done in turns when there are more than the device holds.
-    Tables have a line for each band of rows, and a column for each ratio in `ratios`; linear in between, level beyond.
-
-    Attributes:
-        ratios: points; longest context over the mean one.
-        row_limits: most rows of the graph, or decode rows in an eager step, of each band but the last.
-        longest_per_1k_us: for each 1,000 tokens of the longest context.
-    """
-
-    ratios: Row
-    row_limits: Row
-    longest_per_1k_us: tuple[Row, ...]
+    tail_per_1k_us: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodeTimes:
-    """Device time of steps of decode rows alone.
+    """Device time of steps of decode rows alone, but for attention.
 
     Attributes:
         products: by tokens.
-        attention: by contexts.
-        skew: by how much longer the longest context is.
         sampled_row_us: for each row that yields a token.
     """
 
     products: ProductTimes
-    attention: DecodeAttentionTimes
-    skew: SkewTimes
     sampled_row_us: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptTimes:
-    """Device time of steps with prompt chunks.
+    """Device time of steps with prompt chunks, but for the attention of decode rows.
 
     Attributes:
         products: by tokens.
-        attention: what decode rows beside the chunks add.
         beside_decodes_us: if there are decode rows.
         sampled_row_us: for each row that yields a token.
         chunk_us: for each chunk.
         pairs_per_1m_us: for each million pairs of query and key, in the products of attention.
-        lone_per_1k_us: at each of the points of products, for each 1,000 tokens of the step's longest context if there
-            are decode rows: what reading it alone takes and much other work hides.
+        context_per_1k_us: at each of the points of products, for each 1,000 tokens of the chunks' mean context: what
+            few query tokens take to read it, and many hide.
     """
 
     products: ProductTimes
-    attention: DecodeAttentionTimes
     beside_decodes_us: float
     sampled_row_us: float
     chunk_us: float
     pairs_per_1m_us: float
-    lone_per_1k_us: Row
+    context_per_1k_us: Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +148,7 @@ class HostTimes:
 class FittedTimes:
     """All of them."""
 
+    attention: AttentionTimes
     decode: DecodeTimes
     prompts: PromptTimes
     launches: LaunchTimes

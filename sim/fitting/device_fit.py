@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 
 from backends.cost_model import FloatColumn
 from backends.simulated.fitted_model import FittedModel
-from backends.simulated.fitted_times import DecodeTimes, FittedTimes, LaunchTimes, PromptTimes
+from backends.simulated.fitted_times import FittedTimes, LaunchTimes
 from sim.fitting.coefficients import basis, slope_wishes, wishes
 from sim.fitting.relative_fit import fit_relative
 from sim.fitting.samples import Flags, Samples
@@ -18,18 +17,12 @@ _MAX_ROUNDS = 12
 
 
 def fit_device(blank: FittedTimes, samples: Samples) -> FittedTimes:
-    """Fill in the device times."""
-    times, has_prompts = blank, samples.steps.num_prefill_seqs > 0
-    if not has_prompts.all():
-        times = _fit_part(times, "decode", samples.where(~has_prompts))
-    if has_prompts.any():
-        times = _fit_part(times, "prompts", samples.where(has_prompts))
-    return times
+    """Fill in the device times.
 
-
-def _fit_part(times: FittedTimes, part: Literal["decode", "prompts"], samples: Samples) -> FittedTimes:
-    """Fit work and launches in turns, since an eager step takes the longer of both: each step counts for the longer."""
-    problem = _Problem(times, part, samples)
+    Work and launches are fitted in turns, since an eager step takes the longer of both: each step counts for the
+    longer.
+    """
+    problem = _Problem(blank, samples)
     is_launched = problem.guess_launched()
     for _ in range(_MAX_ROUNDS):
         work, floor = problem.fit_work(~is_launched), problem.floor(is_launched)
@@ -41,17 +34,16 @@ def _fit_part(times: FittedTimes, part: Literal["decode", "prompts"], samples: S
 
 
 class _Problem:
-    """One part of the device times and the steps that it is about."""
+    """The steps, and what each coefficient says of them."""
 
-    def __init__(self, times: FittedTimes, part: Literal["decode", "prompts"], samples: Samples) -> None:
-        self._times, self._part, self._samples = times, part, samples
-        self._blank: DecodeTimes | PromptTimes = getattr(times, part)
+    def __init__(self, blank: FittedTimes, samples: Samples) -> None:
+        self._blank, self._samples = blank, samples
         self._device_s, self._scale = samples.times.device_s, samples.scale_s
         self.is_eager: Flags = samples.steps.graph_size == 0
-        self._basis = basis(self._blank)
-        self._design = _design(times, part, samples, self._basis)
+        self._basis = basis(blank)
+        self._design = _design(blank, samples, self._basis)
         is_used: Flags = np.asarray(self._basis.any(axis=0))
-        near = [*wishes(self._blank), *[wish @ self._basis for wish in slope_wishes(self._blank)]]
+        near = [*wishes(blank), *[wish @ self._basis for wish in slope_wishes(blank)]]
         self._wishes = [wish for wish in near if wish.any() and is_used[np.flatnonzero(wish)].all()]
 
     def guess_launched(self) -> Flags:
@@ -78,9 +70,8 @@ class _Problem:
 
     def filled(self, is_launched: Flags) -> FittedTimes:
         """Everything with what was found."""
-        part = with_vector(self._blank, self._basis @ self._found)
-        launches = replace(self._times.launches, **self._floors(is_launched))
-        return replace(self._times, launches=launches, **{self._part: part})  # type: ignore[arg-type]  # by name
+        times = with_vector(self._blank, self._basis @ self._found)
+        return replace(times, launches=LaunchTimes(**self._floors(is_launched)))
 
     def _floors(self, is_launched: Flags) -> dict[str, float]:
         return {
@@ -89,12 +80,11 @@ class _Problem:
         }
 
     def _kinds(self) -> Iterator[tuple[str, Flags]]:
-        if self._part == "decode":
-            yield "decode_us", self.is_eager
-        else:
-            has_decodes = self._samples.steps.num_decode_seqs > 0
-            yield "prompts_us", self.is_eager & ~has_decodes
-            yield "mixed_us", self.is_eager & has_decodes
+        steps = self._samples.steps
+        has_prompts, has_decodes = steps.num_prefill_seqs > 0, steps.num_decode_seqs > 0
+        yield "decode_us", self.is_eager & ~has_prompts
+        yield "prompts_us", self.is_eager & has_prompts & ~has_decodes
+        yield "mixed_us", self.is_eager & has_prompts & has_decodes
 
 
 def _relative_mean(values: FloatColumn, scale: FloatColumn) -> float:
@@ -102,12 +92,10 @@ def _relative_mean(values: FloatColumn, scale: FloatColumn) -> float:
     return float((values / scale**2).sum() / (1 / scale**2).sum()) if len(values) else 0.0
 
 
-def _design(times: FittedTimes, part: str, samples: Samples, basis: Vector) -> Vector:
+def _design(blank: FittedTimes, samples: Samples, basis: Vector) -> Vector:
     """Device seconds of each step for one of each coefficient: the model itself says what it counts."""
-    no_launches = LaunchTimes(decode_us=0.0, prompts_us=0.0, mixed_us=0.0)
     design = np.zeros((len(samples), basis.shape[1]))
     for place in np.flatnonzero(basis.any(axis=0)):
-        unit = with_vector(getattr(times, part), basis[:, place])
-        one = replace(times, launches=no_launches, **{part: unit})
-        design[:, place] = FittedModel(one, None).step_times(samples.steps).device_s
+        one = FittedModel(with_vector(blank, basis[:, place]), None)
+        design[:, place] = one.step_times(samples.steps).device_s
     return design

@@ -31,9 +31,17 @@ def fit_relative(design: Vector, measured: Vector, scale: Vector, wishes: Sequen
     used |= (rows != 0).any(axis=0)
     sizes = np.sqrt((rows[:, used] ** 2).sum(axis=0))
     coefficients = np.zeros(design.shape[1])
-    found, _ = nnls(rows[:, used] / sizes, target, maxiter=50 * int(used.sum()))
+    found, _ = nnls(*_condensed(rows[:, used] / sizes, target), maxiter=50 * int(used.sum()))
     coefficients[used] = found / sizes
     return coefficients
+
+
+def _condensed(rows: Vector, target: Vector) -> tuple[Vector, Vector]:
+    """As many rows as columns, with the same solution: distances do not change when everything is turned."""
+    if len(rows) <= rows.shape[1]:
+        return rows, target
+    turned, triangle = np.linalg.qr(rows)
+    return triangle, turned.T @ target
 
 
 def _weighted(wishes: Vector, norms: Vector) -> Vector:

@@ -7,13 +7,6 @@ from backends.simulated.model_sheet import ModelSheet
 from tests.backends.step_shapes import Row, shape_of
 
 
-def proven_context(rows: list[Row]) -> float:
-    """Tokens whose keys and values are read, as far as a shape proves it of rows of unlike lengths and histories."""
-    prefill = [row for row in rows if row.query > 1]
-    histories = sum(row.query * row.history for row in prefill) / max([row.query for row in prefill], default=1)
-    return sum(row.context for row in rows if row.query == 1) + sum(row.query for row in prefill) + histories
-
-
 def least_flops(model: ModelSheet, tp: int, rows: list[Row], num_sampled: int) -> float:
     """FLOPs that one of `tp` GPUs cannot do without."""
     tokens, pairs = sum(row.query for row in rows), sum(row.num_pairs for row in rows)
@@ -43,13 +36,12 @@ def assert_within_the_peaks(
     tp: int,
     rows: list[Row],
     num_sampled: int,
-    context: float,
     graph_size: int | None = None,
 ) -> None:
     shape = shape_of(rows, num_sampled=num_sampled)
     found = cost_model.step_times(StepColumns.one_row(shape, graph_size))
     longer_s = found.device_s * (1 + 1e-12)  # a bound may be met exactly, but for rounding
     assert longer_s >= least_flops(model, tp, rows, num_sampled) / gpu.flops_per_s
-    tokens = sum(row.query for row in rows)
+    tokens, context = sum(row.query for row in rows), sum(row.context for row in rows)
     assert longer_s >= least_bytes(model, tp, context, tokens, num_sampled) / gpu.memory_bytes_per_s
     assert found.duration_s >= found.device_s

@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
 
-from backends.cost_model import FloatColumn, StepColumns, constant_column, is_present, larger, with_constants
+from backends.cost_model import (
+    FloatColumn,
+    StepColumns,
+    constant_column,
+    is_present,
+    larger,
+    square_root,
+    with_constants,
+)
 from backends.errors import RecordedStepsError
 from backends.simulated import RooflineModel, load_gpu_sheet, load_model_sheet
 from engine.step_shape import StepShape
@@ -14,6 +22,11 @@ def test_larger_works_on_numbers_and_row_by_row() -> None:
     assert larger(3.0, 2.0) == 3.0
     assert larger(np.array([1.0, 5.0]), np.array([2.0, 4.0])).tolist() == [2.0, 5.0]
     assert larger(np.array([0.5, 5.0]), 1.0).tolist() == [1.0, 5.0]
+
+
+def test_roots_of_one_number_and_of_many_have_the_same_bits() -> None:
+    numbers = np.random.default_rng(0).random(1000) * 1e12
+    assert square_root(numbers).tolist() == [square_root(number) for number in numbers.tolist()]
 
 
 def test_is_present_is_exactly_zero_or_one() -> None:

@@ -41,7 +41,8 @@ def test_a_different_step_is_named_with_both_sides() -> None:
     with pytest.raises(
         RecordedStepsError,
         match=r"^Step 2 differs from the recorded run: max_context is 11 here and 10 there, decode_context is 22 here "
-        r"and 20 there; replay it with the trace, settings and seed it was recorded with\.$",
+        r"and 20 there, decode_context_sq is 242 here and 200 there, max_decode_context is 11 here and 10 "
+        r"there; replay it with the trace, settings and seed it was recorded with\.$",
     ):
         model.step_times(StepColumns.one_row(SHAPES[3], 2))
     assert model.num_left == 2

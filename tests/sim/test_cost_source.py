@@ -1,11 +1,15 @@
 """Which step times a simulation takes, and what it says about them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from analysis.run import load
+from backends.simulated import load_gpu_sheet, load_model_sheet
+from sim.cost_source import cost_source
+from sim.replay_settings import ReplaySettings
 from tests.sim.calibration_files import calibration_file
 from tests.sim.command import command, replay, row, write_rows
 
@@ -30,6 +34,7 @@ def test_a_fitted_model_times_the_steps(tmp_path: Path, trace: Path) -> None:
     # The first step computes a prompt of 100 tokens in the graph of 128.
     products_us = 1500 + (2600 - 1500) * (128 - 16) / (512 - 16)
     device_us = products_us + 0.4 + 12 + (100**2 - (100**2 - 100) / 2) * 450e-6
+    device_us += (60 - 20 * (100 - 16) / (512 - 16)) * 0.1  # to read its context, 100 tokens
     assert steps[0]["device_s"] == pytest.approx(1e-6 * device_us)
     assert steps[0]["host_s"] == pytest.approx(1e-6 * (500 + 3 + 20 + 10 + 7 * 1.5 + 40 + 15), rel=1e-4)
 
@@ -97,3 +102,12 @@ def test_the_record_names_the_run_that_times_came_from(tmp_path: Path, trace: Pa
     assert done.code == 0
     meta = json.loads((tmp_path / "again" / "meta.json").read_text())
     assert meta["cost_model"] == {"kind": "recorded", "text": "step times of the run first"}
+
+
+def test_other_attention_than_the_calibrated_one_is_said_where_it_is_known(tmp_path: Path) -> None:
+    cost = calibration_file(tmp_path)
+    model, gpu = load_model_sheet("qwen3-0.6b"), load_gpu_sheet("h200")
+    asked = ReplaySettings(model="Qwen3-0.6B", block_size=16, cost=str(cost))
+    assert cost_source(asked, model, gpu).notices == ()
+    (notice,) = cost_source(replace(asked, attention="torch"), model, gpu).notices
+    assert notice == "made-up.toml is calibrated with attention flash4, but the replay has torch."

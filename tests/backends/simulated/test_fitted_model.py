@@ -11,7 +11,7 @@ from backends.simulated.model_shard import ModelShard
 from backends.simulated.model_sheet import ModelSheet, load_model_sheet
 from engine.step_shape import StepShape
 from tests.backends.fitted_numbers import fitted_times
-from tests.backends.peaks import assert_within_the_peaks, proven_context
+from tests.backends.peaks import assert_within_the_peaks
 from tests.backends.step_shapes import BATCHES, Row, shape_of
 
 MODELS = [load_model_sheet(name) for name in ("qwen3-0.6b", "qwen3-8b", "qwen3-32b")]
@@ -38,9 +38,8 @@ def times(shape: StepShape, graph_size: int | None = None) -> StepTimes[float]:
 def test_no_step_is_faster_than_its_flops_and_bytes_at_peak_rates(
     model: ModelSheet, gpu: GpuSheet, tp: int, rows: list[Row], sampled_share: float, scale: float
 ) -> None:
-    context = proven_context(rows)
     num_sampled = round(len(rows) * sampled_share)
-    assert_within_the_peaks(fitted(model, gpu, tp, scale), model, gpu, tp, rows, num_sampled, context)
+    assert_within_the_peaks(fitted(model, gpu, tp, scale), model, gpu, tp, rows, num_sampled)
 
 
 STEPS = st.tuples(BATCHES, st.integers(0, 9), st.none() | st.integers(1, 512)).map(
@@ -73,11 +72,12 @@ def test_a_decode_step_is_the_sum_of_its_parts() -> None:
     # 16 rows padded to 36 tokens: half way between the points 8 and 64.
     products_us, sampled_us = (1210 + 1400) / 2, 16 * 0.3
     # The longest context, 2,500, is in the second band; 36 rows lie between its points 16 and 256.
-    share = (36 - 16) / (256 - 16)
-    attention_us = 15 * (1 - share) + (26 + 3.5 * share) * (15 * 0.5 + 2.5) + 2 * (1 - share) * 2.5
-    # It is 4 times the mean: between the ratios 1 and 5, in the band of up to 96 rows.
-    assert 2500 * 16 / (15 * 500 + 2500) == 4
-    attention_us += (90 + 20 * 3 / 4) * 2.5
+    share, total = (36 - 16) / (256 - 16), 15 * 500 + 2500
+    evenness = total**2 / (16 * (15 * 500**2 + 2500**2))
+    # 16 rows are half of those that fill the device, which others would do by the time the longest is half read.
+    tail = 2500 - total / 32
+    attention_us = 15 * (1 - share) + (8 + 12 * share) * evenness
+    attention_us += (26 + 3.5 * share) * total / 1000 + (20 + 180 * share) * tail / 1000
     host_us = 300 + 16 * 3 + 15 + 2 * 1.5 + 10 * 0.2
     found = times(shape_of(rows, num_new_blocks=2), 36)
     assert found.device_s == pytest.approx(1e-6 * (products_us + sampled_us + attention_us), rel=1e-12)
@@ -88,12 +88,28 @@ def test_a_step_with_chunks_is_the_sum_of_its_parts() -> None:
     rows = [Row(1, 999)] * 256 + [Row(100, 500), Row(100, 0)]
     pairs = 100 * 600 - (100**2 - 100) / 2 + 100 * 100 - (100**2 - 100) / 2
     products_us = 1500 + (2600 - 1500) * (456 - 16) / (512 - 16)
-    lone_us = (60 - 20 * (456 - 16) / (512 - 16)) * 1.0
-    device_us = products_us + 180 + 258 * 0.4 + 2 * 12 + pairs * 450e-6 + 50 + 256 * 30 + lone_us
+    # Equal contexts of rows that fill the device have no tail. Those of the chunks are 600 and 100.
+    attention_us = 10 + 256 * 29
+    context_us = (60 - 20 * (200 - 16) / (512 - 16)) * 0.35
+    device_us = products_us + 180 + 258 * 0.4 + 2 * 12 + pairs * 450e-6 + attention_us + context_us
     host_us = 500 + 258 * 3 + 2 * 20 + 100 * 0.2 + 2 * 40 + 15 + 256 * 0.2
     found = times(shape_of(rows, num_admitted=2), 456)
     assert found.device_s == pytest.approx(1e-6 * device_us, rel=1e-12)
     assert found.duration_s - found.device_s == pytest.approx(1e-6 * host_us, rel=1e-9)
+
+
+def test_decode_rows_take_as_long_beside_a_chunk_with_a_longer_context_as_alone() -> None:
+    def attention_s(chunks: list[Row]) -> float:
+        terms = fitted().explain(shape_of([Row(1, 899)] * 8 + chunks), None)
+        return next(term.time_s for term in terms if term.name == "decode attention")
+
+    assert attention_s([Row(100, 9000)]) == attention_s([])
+
+
+def test_a_few_long_contexts_cost_more_than_the_same_tokens_evenly() -> None:
+    even, uneven = [Row(1, 999)] * 128, [Row(1, 599)] * 120 + [Row(1, 6999)] * 8
+    assert sum(row.context for row in even) == sum(row.context for row in uneven)
+    assert times(shape_of(uneven), 128).device_s > times(shape_of(even), 128).device_s
 
 
 @pytest.mark.parametrize(

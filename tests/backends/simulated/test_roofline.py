@@ -13,7 +13,7 @@ from backends.simulated.roofline import RooflineModel
 from backends.simulated.term import Term
 from engine.errors import SettingError
 from engine.step_shape import StepShape
-from tests.backends.peaks import assert_within_the_peaks, proven_context
+from tests.backends.peaks import assert_within_the_peaks
 from tests.backends.step_shapes import BATCHES, Row, decode_shape, shape_of
 
 Seconds = TypeVar("Seconds", KernelOverheads, HostTimes)
@@ -39,8 +39,7 @@ def test_no_step_is_faster_than_its_flops_and_bytes_at_peak_rates(
     model: ModelSheet, gpu: GpuSheet, tp: int, rows: list[Row], sampled_share: float
 ) -> None:
     num_sampled = round(len(rows) * sampled_share)
-    context = proven_context(rows)
-    assert_within_the_peaks(RooflineModel(model, gpu, tp), model, gpu, tp, rows, num_sampled, context)
+    assert_within_the_peaks(RooflineModel(model, gpu, tp), model, gpu, tp, rows, num_sampled)
 
 
 @given(st.sampled_from(MODELS), st.sampled_from(GPUS), EQUAL_QUERIES | EQUAL_HISTORIES, st.sampled_from([1, 2, 8]))
@@ -57,7 +56,7 @@ def test_a_padded_decode_step_is_not_faster_than_the_rows_alone(
 ) -> None:
     rows = [Row(1, context - 1)] * num_rows
     roofline = RooflineModel(MODEL, gpu)
-    assert_within_the_peaks(roofline, MODEL, gpu, 1, rows, num_rows, num_rows * context, graph_size=num_rows + padding)
+    assert_within_the_peaks(roofline, MODEL, gpu, 1, rows, num_rows, graph_size=num_rows + padding)
     padded = times(roofline, shape_of(rows), num_rows + padding)
     assert padded.device_s >= times(roofline, shape_of(rows), num_rows).device_s
 

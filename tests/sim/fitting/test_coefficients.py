@@ -1,45 +1,40 @@
 import numpy as np
-import pytest
 
 from sim.fitting.blank_times import blank_times
-from sim.fitting.coefficients import basis, tail_share
-from sim.fitting.vectors import places, with_vector
+from sim.fitting.coefficients import basis, slope_wishes, wishes
+from sim.fitting.vectors import places, to_vector, with_vector
 from tests.sim.fitting.made_up import measured
 
-
-@pytest.mark.parametrize(("num_rows", "ratio"), [(25, 2.0), (64, 2.0), (256, 3.0), (1000, 5.0), (64, 12.0)])
-def test_tail_is_the_time_in_which_too_few_rows_are_left(num_rows: int, ratio: float) -> None:
-    # Contexts spread as 1 - u^(1/k) have the mean 1 / (k + 1), so the ratio to the longest, 1, is k + 1.
-    share = tail_share(float(num_rows), np.array([ratio]))[0]
-    power = ratio - 1
-    inverse = 1 - np.linspace(1 / 2000, 1 - 1 / 2000, 1000) ** (1 / power)
-    assert inverse.mean() == pytest.approx(1 / ratio, rel=0.02)
-    x = np.linspace(0, 1, 100_001)
-    expected = np.maximum(0, 1 - num_rows * (1 - x) ** power / 30).mean()
-    assert share == pytest.approx(expected, rel=1e-3)
+BLANK = blank_times(measured(3000, seed=1).steps)
+BASIS = basis(BLANK)
 
 
-def test_equal_contexts_have_no_tail_once_they_fill_the_gpu() -> None:
-    assert tail_share(64.0, np.array([1.0]))[0] == pytest.approx(0, abs=1e-6)
-    assert tail_share(15.0, np.array([1.0]))[0] == pytest.approx(0.5, abs=0.02)
+def test_coefficients_reach_all_device_times_but_those_that_cannot_be_told_apart() -> None:
+    reached = with_vector(BLANK, (BASIS.sum(axis=1) > 0).astype(float))
+    assert not any(to_vector(reached.launches))
+    assert not any(to_vector(reached.host))
+    assert not any(reached.attention.call_us[0])
+    assert all(map(all, reached.attention.call_us[1:]))
+    assert all(reached.decode.products.time_us)
+    assert all(reached.prompts.context_per_1k_us)
 
 
-def test_tails_grow_with_the_ratio_and_shrink_with_rows() -> None:
-    ratios = np.array([1.0, 1.5, 2.0, 4.0, 10.0, 100.0])
-    few, many = tail_share(40.0, ratios), tail_share(200.0, ratios)
-    assert (np.diff(few) > 0).all()
-    assert (many[1:] < few[1:]).all()
-    assert few[-1] < 1
+def test_products_rise_and_what_is_hidden_falls_whatever_the_coefficients() -> None:
+    times = with_vector(BLANK, BASIS @ np.random.default_rng(0).random(len(BASIS)))
+    assert (np.diff(times.decode.products.time_us) > 0).all()
+    assert (np.diff(times.prompts.products.time_us) > 0).all()
+    assert (np.diff(times.prompts.context_per_1k_us) < 0).all()
 
 
-def test_rows_beyond_those_that_are_split_share_one_rate_of_reading() -> None:
-    blank = blank_times(measured(3000, seed=1).steps).decode
-    rates = places(blank)["attention.per_1k_tokens_us"]
-    matrix = basis(blank)
-    column = next(place for place in range(rates.start, rates.stop) if matrix[:, place].sum() > 1)
-    table = with_vector(blank, matrix[:, column]).attention.per_1k_tokens_us
-    for line in table:
-        assert [value for rows, value in zip(blank.attention.rows, line, strict=True) if rows > 24] == pytest.approx(
-            [1.0] * sum(rows > 24 for rows in blank.attention.rows)
-        )
-        assert not any(value for rows, value in zip(blank.attention.rows, line, strict=True) if rows <= 24)
+def test_tables_without_differences_fulfil_all_wishes() -> None:
+    alike = np.zeros(len(BASIS))
+    for name, place in places(BLANK).items():
+        if name.startswith("attention."):
+            alike[place] = 7.0
+    assert not any(wish @ alike for wish in wishes(BLANK))
+
+
+def test_straight_products_fulfil_all_wishes() -> None:
+    straight = np.zeros(len(BASIS))
+    straight[places(BLANK)["prompts.products.time_us"]] = 50 + 3 * np.array(BLANK.prompts.products.tokens)
+    assert max(abs(wish @ straight) for wish in slope_wishes(BLANK)) < 1e-9

@@ -70,8 +70,8 @@ def test_more_tokens_never_take_less_time() -> None:
         assert (np.diff(times_us) >= 0).all()
 
 
-def test_a_lone_long_context_counts_less_the_more_work_hides_it() -> None:
-    assert (np.diff(FITTED.prompts.lone_per_1k_us) <= 1e-9).all()
+def test_the_context_of_a_chunk_counts_less_the_more_query_tokens_hide_it() -> None:
+    assert (np.diff(FITTED.prompts.context_per_1k_us) <= 1e-9).all()
 
 
 def test_host_times_are_those_of_runs_where_runs_have_the_class() -> None:

@@ -1,0 +1,74 @@
+"""Device time of decode attention with the numbers of a calibration."""
+
+from typing import Generic, NamedTuple
+
+from backends.cost_model import StepColumns, Value, is_present, larger, square_root
+from backends.simulated.curve import Band, Bands, Curves
+from backends.simulated.fitted_times import AttentionTimes
+
+_US, _PER_1K = 1e-6, 1e-9
+
+
+class AttentionRates(NamedTuple, Generic[Value]):
+    """What the numbers of rows and the band of the longest context decide.
+
+    Attributes:
+        call_s: seconds whatever the contexts.
+        even_s: seconds for contexts that are all equal.
+        token_s: seconds of each token of all contexts.
+        tail_s: seconds of each token of the tail.
+        share: rows over those that fill the device, at most 1.
+        spread: standard deviations by which the longest contexts that fill the device lie above the mean.
+    """
+
+    call_s: Value
+    even_s: Value
+    token_s: Value
+    tail_s: Value
+    share: Value
+    spread: Value
+
+
+class DecodeAttention:
+    """Of decode rows, alone or beside chunks; see `AttentionTimes`.
+
+    Args:
+        times: the numbers.
+    """
+
+    def __init__(self, times: AttentionTimes) -> None:
+        self.bands = Bands(times.context_limits)
+        self._call = Curves(times.rows, times.call_us, is_level_beyond=True)
+        self._even = Curves(times.rows, times.even_us, is_level_beyond=True)
+        self._token = Curves(times.rows, times.per_1k_tokens_us, is_level_beyond=True)
+        self._tail = Curves(times.rows, times.tail_per_1k_us, is_level_beyond=True)
+        self._spread = Curves(times.rows, [times.top_spreads], is_level_beyond=True)
+        self._share = Curves((0.0, times.full_rows), [(0.0, 1.0)], is_level_beyond=True)
+
+    def rates(self, num_rows: Value, graph_size: Value, band: Band) -> AttentionRates[Value]:
+        """What does not depend on the contexts but for their band.
+
+        Args:
+            num_rows: decode rows.
+            graph_size: size of the graph; 0 = eager.
+            band: of the longest context.
+        """
+        padded, has_rows = larger(num_rows, graph_size), is_present(num_rows)
+        return AttentionRates(
+            call_s=has_rows * (self._call.at(padded, band) * _US),
+            even_s=has_rows * (self._even.at(padded, band) * _US),
+            token_s=self._token.at(padded, band) * _PER_1K,
+            tail_s=self._tail.at(padded, band) * _PER_1K,
+            share=self._share.at(num_rows),
+            spread=self._spread.at(num_rows),
+        )
+
+    def time(self, steps: StepColumns[Value], rates: AttentionRates[Value]) -> Value:
+        """Seconds; 0 without decode rows."""
+        num_rows, context, squares = larger(steps.num_decode_seqs, 1.0), steps.decode_context, steps.decode_context_sq
+        mean = context / num_rows
+        deviation = square_root(larger(squares / num_rows - mean * mean, 0.0))
+        top = mean * rates.share + deviation * rates.spread
+        tail = larger(steps.max_decode_context - top, 0.0)
+        evenness = context * context / larger(squares * num_rows, 1.0)
+        return rates.call_s + evenness * rates.even_s + context * rates.token_s + tail * rates.tail_s
