@@ -18,7 +18,7 @@ from traces.tracelab_replay import TRACELAB_REPLAY_COLUMNS
 from traces.vidur import VIDUR_COLUMNS
 
 NATIVE_FIELDS = ("timestamp", "input_length", "output_length")
-LLMSERVINGSIM_FIELDS = ("input_toks", "output_toks", "arrival_time_ns")
+LLMSERVINGSIM_FIELDS = ("input_toks", "output_toks", "arrival_time_ns", "sub_requests")
 SESSION_SETTINGS = ("delay_rule", "api_time_scale")
 
 

@@ -135,10 +135,13 @@ class WekaCalls:
         self.num_sessions += 1
         ids = self._global_ids if session.hash_id_scope == "global" else {}
         for chain in self._chains(line, session, start_ns):
+            is_think_known = True
             for position, call in enumerate(chain.calls):
                 if call.type != "subagent":
                     place = f"{chain.place}[{position}]"
-                    self._add_call(line, place, chain, call, session, ids)
+                    # The pause behind a call that is dropped is not the one behind the call that is kept before it.
+                    think_ns = _ns_or_none(call.think_time) if is_think_known else None
+                    is_think_known = self._add_call(line, place, chain, call, think_ns, session, ids)
 
     def _check(self, line: int, session: WekaSession) -> None:
         if session.id in self._first_lines:
@@ -173,8 +176,16 @@ class WekaCalls:
         return Chain(name, parent.start_ns + offset_ns, f"{place}.requests", call.requests)
 
     def _add_call(
-        self, line: int, place: str, chain: Chain, call: WekaCall, session: WekaSession, ids: dict[int, int]
-    ) -> None:
+        self,
+        line: int,
+        place: str,
+        chain: Chain,
+        call: WekaCall,
+        think_ns: int | None,
+        session: WekaSession,
+        ids: dict[int, int],
+    ) -> bool:
+        """Return whether the call can be replayed, inside the window or not."""
         for field, value in (("in", call.num_input), ("out", call.num_output), ("hash_ids", call.hash_ids)):
             if value is None:
                 raise self._lines.error(line, f"{place}.{field} is missing; it must be {MEANINGS[field]}")
@@ -186,14 +197,15 @@ class WekaCalls:
         index = self._num_calls
         self._num_calls += 1
         if self._recording.drops(("in", num_input), ("out", num_output)):
-            return
+            return False
         start_ns = chain.start_ns + _ns(call.t)
         if self._recording.wants(index + 1, start_ns, session.id):
-            times = _ns_or_none(call.api_time), _ns_or_none(call.think_time)
+            times = _ns_or_none(call.api_time), think_ns
             kept_ids = self._ids(hash_ids, ids)
             self._recording.keep(
                 RecordedRow(index, index + 1, start_ns, num_input, num_output, chain.name, *times, kept_ids)
             )
+        return True
 
     def _ids(self, hash_ids: list[int], known: dict[int, int]) -> tuple[int, ...]:
         """Return ids that mean the same in the whole file, in the order in which they are first seen."""

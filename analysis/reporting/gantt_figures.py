@@ -141,7 +141,7 @@ def _spec(names: Sequence[str]) -> Spec:
             "y": {
                 "field": "request",
                 "type": "nominal",
-                "sort": list(names),
+                "sort": None,  # as they come: names in a list become code, in which not every name can stand
                 "title": None if has_names else "requests in order of arrival",
                 "axis": {"labels": has_names, "ticks": False, "grid": False, "labelLimit": 90},
             },

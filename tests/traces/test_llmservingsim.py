@@ -54,3 +54,40 @@ def test_a_wrong_field_is_named(trace_file: TraceFile, fields: dict[str, object]
     with pytest.raises(TraceError) as caught:
         read_trace(path)
     assert str(caught.value).startswith(f"{path} line 2: {sentence}")
+
+
+def session(name: str, *calls: tuple[int, int, int]) -> str:
+    fields = ("input_toks", "output_toks", "tool_duration_ns")
+    turns = [dict(zip(fields, call, strict=True)) for call in calls]
+    return json.dumps({"session_id": name, "arrival_time_ns": 4_000_000_000, "sub_requests": turns})
+
+
+def test_sessions_go_on_when_the_turn_before_and_its_tool_have_ended(trace_file: TraceFile) -> None:
+    first = session("a", (1472, 133, 1_500_000_000), (1582, 0, 250_000_000), (1600, 125, 0))
+    trace = read_trace(trace_file(f"{first}\n{rows({})}\n{session('b', (7, 1, 0))}"))
+    assert [(each.request_id, each.session_id, each.arrival_s, each.delay_s) for each in trace.requests] == [
+        ("r3", None, 0.0, None),
+        ("r0", "a", 4.0, None),
+        ("r2", "a", None, 1.75),
+        ("r4", "b", 4.0, None),
+    ]
+    assert [each.input_length for each in trace.requests if each.session_id == "a"] == [1472, 1600]
+    assert any(notice.startswith("1 later turns of sessions come after") for notice in trace.notices)
+    assert "5 rows read: 4 kept, 1 dropped (1 because output_toks is 0)." in trace.notices
+    assert trace.notices[-1] == "Rows were sorted by arrival: 1 rows stood behind a later arrival (first in line 2)."
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (f"{session('a', (1, 1, 0))}\n{session('a', (1, 1, 0))}", "line 2: session_id is 'a', which line 1 has too"),
+        ('{"arrival_time_ns": 0, "sub_requests": []}', "line 1: session_id is missing; it must be a text"),
+        ('{"arrival_time_ns": 0, "output_toks": 1}', "line 1: input_toks is missing; it must be a whole number"),
+        (session("a", (1, 1, -1)), "line 1: sub_requests[0].tool_duration_ns is -1, but tool_duration_ns must be"),
+        (session("a", (1, 1, -1)).replace("-1", '"x"'), 'tool_duration_ns is "x", but tool_duration_ns must be'),
+    ],
+)
+def test_what_is_wrong_with_a_session_is_said(trace_file: TraceFile, content: str, sentence: str) -> None:
+    with pytest.raises(TraceError) as caught:
+        read_trace(trace_file(content))
+    assert sentence in str(caught.value)

@@ -78,6 +78,6 @@ def test_a_given_format_must_be_known(trace_file: TraceFile) -> None:
 
 def test_a_given_format_must_fit(trace_file: TraceFile) -> None:
     assert "line 1: the header has no column TIMESTAMP" in error_of(trace_file(NATIVE), "azure")
-    assert "line 1: input_toks is missing" in error_of(trace_file(NATIVE), "llmservingsim")
+    assert "line 1: arrival_time_ns is missing" in error_of(trace_file(NATIVE), "llmservingsim")
     assert "line 1: input_length is missing" in error_of(trace_file(LENGTHS), "native")
     assert "is empty" in error_of(trace_file(""), "azure")

@@ -153,3 +153,14 @@ def test_a_wrong_session_is_named(trace_file: TraceFile, content: dict[str, Any]
     with pytest.raises(TraceError) as caught:
         read_trace(path)
     assert str(caught.value).startswith(f"{path} line 2: {sentence}")
+
+
+def test_the_pause_behind_a_dropped_call_is_not_lost(trace_file: TraceFile) -> None:
+    calls = (
+        call(0, 200, api_time=2, think_time=0),
+        call(6, 200, api_time=1, think_time=4) | {"out": 0},
+        call(100, 200, api_time=1, think_time=93),
+        call(101.5, 200, think_time=0.5),
+    )
+    trace = read_trace(trace_file(json.dumps(session("s", *calls))))
+    assert [request.delay_s for request in trace.requests] == [None, 98, 0.5]

@@ -9,20 +9,24 @@ import pytest
 from traces.whole_file import whole_file
 
 
+def broken_off(path: Path, error: BaseException) -> None:
+    with whole_file(path) as draft:
+        draft.write_text("half of ")
+        raise error
+
+
 def test_what_fails_leaves_nothing_and_what_was_there_stays(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_text("old")
-    with pytest.raises(OSError, match="No space left on device") as caught, whole_file(path) as draft:
-        draft.write_text("half of ")
-        raise OSError(28, "No space left on device")
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        broken_off(path, OSError(28, "No space left on device"))
     assert caught.value.filename == str(path)
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("t.json", "old")]
 
 
 def test_what_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), whole_file(tmp_path / "t.json") as draft:
-        draft.write_text("half of ")
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        broken_off(tmp_path / "t.json", KeyboardInterrupt())
     assert list(tmp_path.iterdir()) == []
 
 

@@ -17,6 +17,7 @@ from tests.run_builder import RunBuilder
 from tests.sim.command import ROOT, command, row, write_rows
 
 DESKTOP, PHONE = 1280, 360
+HOSTILE_NAMES = ("</script><script>alert(1)</script>", "\u2028\u2029", "\0", "\"'\\", "<!--", "r" * 10_000)
 TRACE = ROOT / "examples" / "shared_prefixes.jsonl"
 
 # Of each figure: its key, its marks, and the size of its drawing.
@@ -51,10 +52,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     busy = ("--limit", 60, "--rate-scale", 40, "--num-blocks", 700)
     one = write_rows(folder / "one.jsonl", row(0.0, 100, 5))
+    hostile = write_rows(
+        folder / "hostile.jsonl", *(row(100.0 * k, 100, 5, request_id=name) for k, name in enumerate(HOSTILE_NAMES))
+    )
     for words in (
         ("replay", TRACE, *busy, "-o", folder / "vllm"),
         ("replay", TRACE, *busy, "--policy", "nano-vllm", "-o", folder / "<i>nano"),
         ("replay", one, "-o", folder / "one"),
+        ("replay", hostile, "-o", folder / "hostile\u2028<i>"),
     ):
         assert command(*words).code == 0, words
     small_sweep(folder / "sweep", slo={"ttft": 1.2})
@@ -112,6 +117,13 @@ def test_sweep_on_a_phone(chromium: Browser, folder: Path) -> None:
     chromium.open(page, width=PHONE, scheme="dark")
     check(chromium, page, 6)
     assert chromium.run(LOOK)[0] == "rgb(20, 24, 29)"
+
+
+def test_names_of_any_letters_are_shown_and_not_run(chromium: Browser, folder: Path) -> None:
+    page = page_of(folder, "hostile", "hostile\u2028<i>", "one")
+    chromium.open(page, width=DESKTOP)
+    check(chromium, page, 18)
+    assert drawn(chromium)["gantt"]["marks"] >= len(HOSTILE_NAMES)
 
 
 def test_run_of_one_request(chromium: Browser, folder: Path) -> None:

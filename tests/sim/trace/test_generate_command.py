@@ -89,3 +89,19 @@ def refused(tmp_path: Path, flags: str) -> Done:
 def test_what_cannot_be_is_a_sentence(flags: str, sentence: str, tmp_path: Path) -> None:
     assert sentence in refused(tmp_path, flags).error
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_is_not_replaced() -> None:
+    assert command("trace", "generate", "/dev/null", "--force").error == (
+        "/dev/null is a device or a pipe, which cannot be replaced; name a new file."
+    )
+
+
+def test_a_trace_without_its_side_file_is_not_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    done = command("trace", "generate", tmp_path / "t.jsonl", "-n", 5)
+    assert done.error == f"{tmp_path / 't.meta.json'}: No space left on device."
+    assert list(tmp_path.iterdir()) == []
