@@ -84,6 +84,8 @@ def timeline_file(path: Path, about: Args) -> Iterator[TimelineFile]:
         RunError: there cannot be such a file.
         OSError: it cannot be written.
     """
+    if str(path) == "-":
+        raise RunError("A timeline does not go to stdout; name a file to write, such as timeline.json.")
     if path.is_dir() or not path.parent.is_dir():
         what = "is a folder" if path.is_dir() else "is in no folder that exists"
         raise RunError(f"{path} {what}; name a file to write, such as timeline.json.")

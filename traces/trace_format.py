@@ -30,29 +30,31 @@ class TraceFormat(NamedTuple):
         marks: fields or columns that a file of the format has.
         settings: those of `ReadSettings` that it has a use for, beside those that all have.
         is_csv: whether it is CSV; else JSON objects.
-        needs_all: whether all marks must be there, or any of them will do.
+        num_needed: how many of the marks must be there; None is all.
     """
 
     name: str
     marks: tuple[str, ...]
     settings: tuple[str, ...]
     is_csv: bool = False
-    needs_all: bool = True
+    num_needed: int | None = None
 
     def found_in(self, fields: Collection[str]) -> tuple[str, ...]:
         """Return the marks among the fields, or nothing if they are not enough."""
         found = tuple(mark for mark in self.marks if mark in fields)
-        return () if self.needs_all and len(found) < len(self.marks) else found
+        num_needed = len(self.marks) if self.num_needed is None else self.num_needed
+        return found if len(found) >= num_needed else ()
 
 
 # The more special before the more general: Bailian rows have the native fields too, but other units.
 FORMATS = (
-    TraceFormat("bailian", ("chat_id", "parent_chat_id", "turn"), ("time_unit", *SESSION_SETTINGS)),
+    # By two of three, as a row that lacks one and has no ids would pass for a native one, in milliseconds.
+    TraceFormat("bailian", ("chat_id", "parent_chat_id", "turn"), ("time_unit", *SESSION_SETTINGS), num_needed=2),
     TraceFormat("weka", ("requests", "block_size"), ("request_rate", *SESSION_SETTINGS)),
     TraceFormat("tracelab", ("session_id", "round_index", "timing_events"), ("request_rate", *SESSION_SETTINGS)),
-    TraceFormat("sharegpt", CONVERSATION_FIELDS, ("request_rate", "tokenizer"), needs_all=False),
-    TraceFormat("llmservingsim", LLMSERVINGSIM_FIELDS, ("time_unit",), needs_all=False),
-    TraceFormat("native", NATIVE_FIELDS, ("time_unit",), needs_all=False),
+    TraceFormat("sharegpt", CONVERSATION_FIELDS, ("request_rate", "tokenizer"), num_needed=1),
+    TraceFormat("llmservingsim", LLMSERVINGSIM_FIELDS, ("time_unit",), num_needed=1),
+    TraceFormat("native", NATIVE_FIELDS, ("time_unit",), num_needed=1),
     TraceFormat("azure", AZURE_COLUMNS, (), True),
     TraceFormat("burstgpt", BURSTGPT_COLUMNS, ("time_unit", *SESSION_SETTINGS), True),
     TraceFormat("tracelab-replay", TRACELAB_REPLAY_COLUMNS, ("time_unit", "request_rate"), True),

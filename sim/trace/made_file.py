@@ -32,6 +32,8 @@ class MadeFile:
     def __init__(self, path: Path, ctx: typer.Context, is_forced: bool) -> None:
         self.path = path
         self._ctx = ctx
+        if str(path) == "-":
+            raise SimError("A trace comes with a side file and does not go to stdout; name a new file.")
         self._side_path = side_file_path(path)
         for place in (path, self._side_path):
             if place.is_dir():

@@ -81,3 +81,10 @@ def test_a_given_format_must_fit(trace_file: TraceFile) -> None:
     assert "line 1: arrival_time_ns is missing" in error_of(trace_file(NATIVE), "llmservingsim")
     assert "line 1: input_length is missing" in error_of(trace_file(LENGTHS), "native")
     assert "is empty" in error_of(trace_file(""), "azure")
+
+
+@pytest.mark.parametrize("lacking", ["chat_id", "parent_chat_id", "turn"])
+def test_bailian_rows_that_lack_a_field_do_not_pass_for_native_ones(trace_file: TraceFile, lacking: str) -> None:
+    row = {"timestamp": 61.1, "input_length": 5, "output_length": 2, "chat_id": 1, "parent_chat_id": -1, "turn": 1}
+    del row[lacking]
+    assert f"line 1: {lacking} is missing" in error_of(trace_file(json.dumps(row)))

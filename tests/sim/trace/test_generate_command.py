@@ -91,6 +91,12 @@ def test_what_cannot_be_is_a_sentence(flags: str, sentence: str, tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_dash_is_no_file() -> None:
+    assert command("trace", "generate", "-").error == (
+        "A trace comes with a side file and does not go to stdout; name a new file."
+    )
+
+
 def test_a_device_is_not_replaced() -> None:
     assert command("trace", "generate", "/dev/null", "--force").error == (
         "/dev/null is a device or a pipe, which cannot be replaced; name a new file."
