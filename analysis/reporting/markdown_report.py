@@ -61,7 +61,7 @@ def _sweep(sweep: SweepSubject) -> Iterator[str]:
     for sentence in (*map(curve_sentence, sweep.curves), *(remarks(sweep.curves) if sweep.curves else ())):
         yield f"- {_escaped(sentence)}"
     yield ""
-    yield from _table(["configuration", *(title for title, _ in SWEEP_COLUMNS)], list(sweep_cells(sweep)), 1)
+    yield from _table(["configuration", *(title for title, _ in SWEEP_COLUMNS)], list(sweep_cells(sweep)), 2)
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], num_left: int) -> Iterator[str]:

@@ -17,11 +17,12 @@ def _number(key: str, decimals: int, scale: float = 1) -> Cell:
 
 
 def _marks(row: dict[str, Any]) -> str:
-    marks = ("knee" if row["is_knee"] else "", "highest within the SLO" if row["is_highest_in_slo"] else "")
-    return "; ".join(filter(None, [row["verdict"], *marks]))
+    marks = ("knee" if row["is_knee"] else "", "highest in SLO" if row["is_highest_in_slo"] else "")
+    return ", ".join(filter(None, marks))
 
 
 SWEEP_COLUMNS: Sequence[tuple[str, Cell]] = (
+    ("verdict", lambda row: str(row["verdict"])),
     ("rate", lambda row: f"{row['rate_scale']:.12g}"),
     ("req/s offered", _number("arrivals_per_s", 2)),
     ("output tok/s", _number("output_throughput", 0)),
@@ -31,8 +32,16 @@ SWEEP_COLUMNS: Sequence[tuple[str, Cell]] = (
     ("TPOT p99 (ms)", _number("p99_tpot_ms", 2)),
     ("goodput (req/s)", _number("request_goodput", 2)),
     ("in SLO (%)", _number("slo_attainment", 1, 100)),
-    ("verdict", _marks),
+    ("mark", _marks),
 )
+"""What a reader looks for first comes first: a narrow window shows no more than the first columns."""
+
+
+def sweep_verdicts(sweep: SweepSubject) -> Iterator[str]:
+    """Yields the verdict of each run in a sentence, in the order of `sweep_cells`."""
+    for curve in sweep.curves:
+        for row in curve.rows:
+            yield ((sweep.runs[row["run"]].summary or {}).get("verdict") or {}).get("text", row["verdict"])
 
 
 def sweep_cells(sweep: SweepSubject) -> Iterator[list[str]]:

@@ -9,7 +9,7 @@ from analysis.metric_definitions import MetricDefinitions
 from analysis.reporting.markup import element
 from analysis.reporting.setting_rows import SettingRow
 from analysis.reporting.summary_rows import SummaryRow
-from analysis.reporting.sweep_rows import SWEEP_COLUMNS, sweep_cells
+from analysis.reporting.sweep_rows import SWEEP_COLUMNS, sweep_cells, sweep_verdicts
 from analysis.reporting.sweep_subject import SweepSubject
 
 _MAX_LISTED = 300
@@ -66,17 +66,20 @@ def _values(row: SettingRow) -> str:
 
 
 def sweep_table(sweep: SweepSubject) -> Element:
-    """A row a run."""
-    body = [element("tr", *_cells(cells)) for cells in sweep_cells(sweep)]
+    """A row a run; pointing at a verdict shows the whole of it."""
+    pairs = zip(sweep_cells(sweep), sweep_verdicts(sweep), strict=True)
+    body = [element("tr", *_cells(cells, verdict)) for cells, verdict in pairs]
     titles = ["configuration", *(title for title, _ in SWEEP_COLUMNS)]
     return element("div", _table(f"Runs of sweep {sweep.label}", titles, body), class_="runs-of-sweep")
 
 
-def _cells(texts: Sequence[str]) -> Iterator[Element]:
-    yield element("th", texts[0], scope="row")
-    for text in texts[1:-1]:
-        yield element("td", text, class_="number")
-    yield element("td", texts[-1])
+def _cells(texts: Sequence[str], verdict: str) -> Iterator[Element]:
+    name, status, *numbers, mark = texts
+    yield element("th", name, scope="row")
+    yield element("td", status, class_="short", title=verdict)
+    for number in numbers:
+        yield element("td", number, class_="number")
+    yield element("td", mark, class_="short")
 
 
 def _section_row(title: str, num_columns: int) -> Element:

@@ -117,6 +117,9 @@ def test_sweep_on_a_phone(chromium: Browser, folder: Path) -> None:
     chromium.open(page, width=PHONE, scheme="dark")
     check(chromium, page, 6)
     assert chromium.run(LOOK)[0] == "rgb(20, 24, 29)"
+    verdict = chromium.run("return document.querySelector('.runs-of-sweep td').getBoundingClientRect().toJSON()")
+    assert verdict["right"] < PHONE
+    assert verdict["height"] < 60
 
 
 def test_names_of_any_letters_are_shown_and_not_run(chromium: Browser, folder: Path) -> None:

@@ -86,7 +86,14 @@ def test_markdown(tmp_path: Path) -> None:
 def test_markdown_of_a_sweep(tmp_path: Path) -> None:
     text = markdown_report(ReportContent.of([small_sweep(tmp_path / "sweep", is_complete=False)]))
     assert "- **Partial sweep**: 1 of 2 runs are not complete and left out." in text
-    assert "| vllm | 1 | 3.00 | 1 | 1,250.0 | 1,495.0 |" in text
+    assert "| vllm | too short | 1 | 3.00 | 1 | 1,250.0 | 1,495.0 |" in text
+
+
+def test_page_of_a_sweep_has_each_verdict_in_short_and_as_a_whole(tmp_path: Path) -> None:
+    page = page_of(ReportContent.of([small_sweep(tmp_path / "sweep")]))
+    whole = "Too short to judge: 3 requests came within 1 s, in fewer than 20 steps"
+    assert page.count(f'<th scope="row">vllm</th><td class="short" title="{whole}') == 2
+    assert page.count('">too short</td><td class="number">') == 2
 
 
 def test_csv_has_a_row_a_run_and_plain_values(tmp_path: Path) -> None:
