@@ -156,7 +156,7 @@ def with_limit(spec: Spec, channel: str, value: float, text: str) -> Spec:
     """Adds a line at a limit, `channel` x or y, with its name."""
     data: Spec = {"values": [{}]}  # else the line would be drawn once for each row
     line = {"data": data, "mark": {"type": "rule", "style": "limit"}, "encoding": {channel: {"datum": value}}}
-    place: Spec = {"align": "left", "dx": 4, "y": 8} if channel == "x" else {"align": "left", "dy": -6, "x": 4}
+    place: Spec = {"align": "center", "y": -8} if channel == "x" else {"align": "left", "dy": -6, "x": 4}
     name = {
         "data": data,
         "mark": {"type": "text", "text": text, "style": "limit-name", **place},

@@ -35,11 +35,21 @@ class GanttFigures:
 
     def figures(self) -> list[Figure]:
         """Makes them."""
-        return [self._figure(subject, number) for number, subject in enumerate(self._subjects)]
+        chosen = [self._chosen(subject) for subject in self._subjects]
+        rows = [list(_rows(subject, own)) for subject, (own, _) in zip(self._subjects, chosen, strict=True)]
+        is_like_first = [k == 0 or self._is_of_first_trace(subject) for k, subject in enumerate(self._subjects)]
+        common = _time_range([row for own, like in zip(rows, is_like_first, strict=True) if like for row in own])
+        return [
+            self._figure(k, chosen[k][1], rows[k], common if is_like_first[k] else _time_range(rows[k]))
+            for k in range(len(self._subjects))
+        ]
 
-    def _figure(self, subject: Subject, number: int) -> Figure:
-        chosen, rule = self._chosen(subject)
-        rows = list(_rows(subject, chosen))
+    def _is_of_first_trace(self, subject: Subject) -> bool:
+        first = self._subjects[0]
+        return have_one_trace(first.run, subject.run) and first.span is not None
+
+    def _figure(self, number: int, rule: str, rows: Sequence[Row], time_range: Sequence[float]) -> Figure:
+        subject = self._subjects[number]
         names = list(dict.fromkeys(row["request"] for row in rows))
         of_run = f" of {subject.label}" if len(self._subjects) > 1 else ""
         return Figure(
@@ -49,7 +59,7 @@ class GanttFigures:
             metrics=("queue", "prefill", "decode", "preempted"),
             fields=[Field(*pair) for pair in _FIELDS],
             rows=rows,
-            spec=_spec(names),
+            spec=_spec(names, time_range),
             legend=phase_legend([row["phase"] for row in rows]),
             notes=list(_missing(subject, rows)),
         )
@@ -57,7 +67,7 @@ class GanttFigures:
     def _chosen(self, subject: Subject) -> tuple[Ints, str]:
         """Rows of requests in order of arrival, and the rule by which they were chosen."""
         first = self._subjects[0]
-        if subject is not first and have_one_trace(first.run, subject.run) and first.span is not None:
+        if subject is not first and self._is_of_first_trace(subject):
             chosen = _same_requests(first, _window(first), subject)
             if len(chosen):
                 return chosen, f"The requests are those shown of {first.label}."
@@ -129,14 +139,20 @@ def _phase_name(phase: int, subject: Subject) -> str:
     return Phase(phase).name.lower()
 
 
-def _spec(names: Sequence[str]) -> Spec:
+def _time_range(rows: Sequence[Row]) -> list[float]:
+    """From the first start to the last end of bars; empty without any."""
+    return [min(row["start"] for row in rows), max(row["end"] for row in rows)] if rows else []
+
+
+def _spec(names: Sequence[str], time_range: Sequence[float]) -> Spec:
     colour = {"domain": list(PHASE_COLOURS), "range": list(PHASE_COLOURS.values())}
     has_names = len(names) <= _MAX_NAMED
+    x = Axis("start", TIME, has_zero=False).encoding()
     return {
         "height": len(names) * (_NAMED_ROW_HEIGHT if has_names else _ROW_HEIGHT),
         "mark": {"type": "bar", "aria": False},
         "encoding": {
-            "x": {**Axis("start", TIME, has_zero=False).encoding()},
+            "x": {**x, "scale": {**x["scale"], "domain": list(time_range)}} if time_range else x,
             "x2": {"field": "end"},
             "y": {
                 "field": "request",

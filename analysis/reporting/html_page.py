@@ -37,9 +37,7 @@ class HtmlPage:
 
     def render(self, content: ReportContent) -> str:
         """The text of the page."""
-        labels = [*(subject.label for subject in content.subjects), *(sweep.label for sweep in content.sweeps)]
-        title = f"TwinServe report: {', '.join(labels)}"
-        return document(self._head(title), element("body", *self._body(content)))
+        return document(self._head(content.title), element("body", *self._body(content)))
 
     def _head(self, title: str) -> Element:
         return element(
@@ -54,7 +52,7 @@ class HtmlPage:
 
     def _body(self, content: ReportContent) -> Iterator[Element]:
         groups = [*content.groups, *content.sweep_groups]
-        yield element("header", element("h1", "TwinServe report"), _navigation(content, groups))
+        yield element("header", element("h1", content.title), _navigation(content, groups))
         yield element("main", *self._main(content))
         yield _footer()
         yield figure_data([figure for group in groups for figure in group.figures])

@@ -18,7 +18,7 @@ def markdown_report(content: ReportContent) -> str:
 
 
 def _lines(content: ReportContent) -> Iterator[str]:
-    yield "# TwinServe report"
+    yield f"# {_escaped(content.title)}"
     for subject in content.subjects:
         yield from _run(subject)
     if content.subjects:

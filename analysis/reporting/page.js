@@ -9,7 +9,7 @@
     axis: {
       labelColor: "var(--text)", titleColor: "var(--quiet)", gridColor: "var(--grid)", domainColor: "var(--axis)",
       tickColor: "var(--axis)", labelFontSize: 11, titleFontSize: 12, titleFontWeight: "normal", labelOverlap: "greedy",
-      titlePadding: 6,
+      labelSeparation: 8, titlePadding: 6,
     },
     axisY: { tickCount: 5, domain: false, ticks: false, labelPadding: 5 },
     axisX: { labelFlush: true },

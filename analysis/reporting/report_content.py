@@ -60,6 +60,12 @@ class ReportContent:
         return cls(subjects, sweeps)
 
     @property
+    def title(self) -> str:
+        """What it is a report of."""
+        labels = [*(subject.label for subject in self.subjects), *(sweep.label for sweep in self.sweeps)]
+        return f"TwinServe report: {', '.join(labels)}"
+
+    @property
     def summary_rows(self) -> list[SummaryRow]:
         """The figures of the runs' summaries."""
         return summary_rows([subject.summary for subject in self.subjects])

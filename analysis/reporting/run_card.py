@@ -33,6 +33,8 @@ def run_sentences(subject: Subject) -> Iterator[tuple[str, str, str]]:
     digest = f", digest {trace['digest']}" if trace.get("digest") else ""
     if trace.get("name"):
         yield "plain", "Trace", f"{trace['name']}{digest}"
+    if isinstance(subject.run.meta.get("started_at"), str):
+        yield "plain", "Started", subject.run.meta["started_at"].replace("T", " ").replace("+00:00", " UTC")
     if not summary["complete"]:
         yield "warning", "Partial run", "it was stopped before its end; requests that had not ended may be missing."
     if summary["not_known"]:

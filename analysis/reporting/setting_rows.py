@@ -13,6 +13,7 @@ _GROUPS = (
     ("versions", "Versions"),
     ("slo", "Service level objectives (s)"),
 )
+NOT_SET = "not set"
 _HIDDEN = ("format", "format_version", "complete")
 """Of the directory, not of the run."""
 
@@ -63,4 +64,4 @@ def _text(value: Any) -> str:  # noqa: ANN401  # a setting is of any type
         return value
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return " ".join(value)
-    return "not set" if value is None else json.dumps(value, ensure_ascii=False)
+    return NOT_SET if value is None else json.dumps(value, ensure_ascii=False)

@@ -7,12 +7,14 @@ from xml.etree.ElementTree import Element
 
 from analysis.metric_definitions import MetricDefinitions
 from analysis.reporting.markup import element
-from analysis.reporting.setting_rows import SettingRow
+from analysis.reporting.setting_rows import NOT_SET, SettingRow
 from analysis.reporting.summary_rows import SummaryRow
 from analysis.reporting.sweep_rows import SWEEP_COLUMNS, sweep_cells, sweep_verdicts
 from analysis.reporting.sweep_subject import SweepSubject
 
 _MAX_LISTED = 300
+_LAST = ("digest", "notices")
+"""Settings that say little to a person."""
 
 
 def summary_tables(
@@ -28,8 +30,11 @@ def _summary_row(row: SummaryRow, definitions: MetricDefinitions) -> Element:
     defined = definitions.of_summary(row.key)
     label = element("a", row.label, href=f"#def-{defined.key}") if defined else row.label
     cells = []
-    for text, change in zip(row.texts(), row.changes(), strict=True):
-        cells.append(element("td", text, element("small", f" {change}") if change else None, class_="number"))
+    for k, (text, change) in enumerate(zip(row.texts(), row.changes(), strict=True)):
+        # An empty change takes its room too, so that the digits of a run stand below each other.
+        cells.append(
+            element("td", text, element("small", f" {change}" if change else "") if k else None, class_="number")
+        )
     return element("tr", element("th", label, scope="row"), *cells, element("td", row.unit or "-"))
 
 
@@ -51,8 +56,22 @@ def _setting_row(row: SettingRow) -> Element:
 
 
 def sweep_setting_table(rows: Sequence[SettingRow]) -> Element:
-    """Every setting of the runs of a sweep, with all values that it has in them."""
-    return setting_table([SettingRow(row.group, row.name, (_values(row),)) for row in rows], ["in all runs"])
+    """Every setting of the runs of a sweep, with all values that it has in them; what varies first."""
+    body = []
+    for group, members in groupby(rows, lambda row: row.group):
+        body.append(_section_row(group, 2))
+        body += [_setting_row(SettingRow(group, *each)) for each in _by_weight(list(members))]
+    return _table("Every setting of the runs", ["Setting", "in all runs"], body)
+
+
+def _by_weight(rows: Sequence[SettingRow]) -> Iterator[tuple[str, tuple[str]]]:
+    """Yields names and values; what no run sets is one row."""
+    named = [row for row in rows if set(row.texts) != {NOT_SET}]
+    for row in sorted(named, key=lambda row: (row.name in _LAST, not row.differs)):
+        yield row.name, (_values(row),)
+    unset = [row.name for row in rows if row not in named]
+    if unset:
+        yield NOT_SET, (", ".join(unset),)
 
 
 def _values(row: SettingRow) -> str:

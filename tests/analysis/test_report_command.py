@@ -25,7 +25,7 @@ def test_files_are_written_and_named(path: Path, tmp_path: Path, monkeypatch: py
     content = page.read_text("utf-8")
     assert content.startswith("<!DOCTYPE html>")
     assert "<script>window.vegaEmbed = drawn_elsewhere;</script>" in content
-    assert text.read_text("utf-8").startswith("# TwinServe report\n")
+    assert text.read_text("utf-8").startswith("# TwinServe report: run (1), run (2)\n")
     assert table.read_text("utf-8").startswith("run,")
 
 
@@ -33,7 +33,7 @@ def test_stdout(path: Path) -> None:
     done = command("report", path, "--csv", "-")
     assert done.out.startswith("run,description,")
     assert done.err == ""
-    assert command("report", path, "--markdown", "-").out.startswith("# TwinServe report\n")
+    assert command("report", path, "--markdown", "-").out.startswith("# TwinServe report: run\n")
 
 
 def test_several_runs_as_text_and_json(path: Path, tmp_path: Path) -> None:

@@ -104,6 +104,16 @@ def test_runs_of_one_trace_show_the_same_requests(tmp_path: Path) -> None:
     assert [swatch.label for swatch in figures["running"].legend] == ["one", "two"]
 
 
+def test_bars_of_one_trace_have_one_time_axis(tmp_path: Path) -> None:
+    quick, slow = RunBuilder(tmp_path / "quick"), RunBuilder(tmp_path / "slow")
+    for builder, length_s in ((quick, 1.0), (slow, 4.0)):
+        builder.step(prefill=[5], duration_s=length_s)
+        builder.request("a", arrival_s=0.0, emissions=[(0, 1)])
+    figures = figures_of(ReportContent.of([quick.build().path, slow.build().path]))
+    for key in ("gantt", "gantt-2"):
+        assert figures[key].spec["encoding"]["x"]["scale"]["domain"] == [0, 4]
+
+
 def test_limits_are_lines_in_the_figures(tmp_path: Path) -> None:
     figures = figures_of(small_content(tmp_path, "run", slo="ttft=500ms"))
     for key in ("cdf-ttft", "time-ttft"):

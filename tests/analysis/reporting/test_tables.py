@@ -15,9 +15,10 @@ from analysis.reporting.html_page import HtmlPage
 from analysis.reporting.markdown_report import markdown_report
 from analysis.reporting.markup import element
 from analysis.reporting.report_content import ReportContent
-from analysis.reporting.setting_rows import setting_rows
+from analysis.reporting.setting_rows import SettingRow, setting_rows
 from analysis.reporting.subject import labels_of
 from analysis.reporting.summary_rows import SummaryRow, number_text
+from analysis.reporting.tables import sweep_setting_table
 from analysis.reporting.vega_library import vega_library
 from analysis.sweep_columns import FIGURES
 from tests.analysis.reporting.reports import figures_of, small_content, subject_of
@@ -76,7 +77,7 @@ def test_labels_tell_paths_apart() -> None:
 def test_markdown(tmp_path: Path) -> None:
     text = markdown_report(small_content(tmp_path, "a_b", "c|d", slo="ttft=1s"))
     lines = text.splitlines()
-    assert lines[0] == "# TwinServe report"
+    assert lines[0] == "# TwinServe report: a\\_b, c\\|d"
     assert "| TTFT mean (ms) | 1,250.00 | 1,250.00 |" in lines
     assert "|  | a\\_b | c\\|d |" in lines
     assert "- **Failed or refused, 1 x**: prompt of 500 tokens is too long" in lines
@@ -94,6 +95,21 @@ def test_page_of_a_sweep_has_each_verdict_in_short_and_as_a_whole(tmp_path: Path
     whole = "Too short to judge: 3 requests came within 1 s, in fewer than 20 steps"
     assert page.count(f'<th scope="row">vllm</th><td class="short" title="{whole}') == 2
     assert page.count('">too short</td><td class="number">') == 2
+
+
+def test_settings_of_a_sweep_lead_with_what_varies_and_say_once_what_is_not_set() -> None:
+    values = {"digest": ("d", "e"), "cost": ("not set",) * 2, "tp": ("1", "1"), "limit": ("not set",) * 2}
+    rows = [SettingRow("Trace", name, texts) for name, texts in (values | {"seed": ("0", "7")}).items()]
+    cells = [[cell.text for cell in row] for row in sweep_setting_table(rows).findall(".//tbody/tr")]
+    assert cells == [
+        *(["Trace"], ["seed", "varies: 0, 7"], ["tp", "1"], ["digest", "varies: d, e"], ["not set", "cost, limit"])
+    ]
+
+
+def test_a_change_of_nothing_takes_room_too(tmp_path: Path) -> None:
+    page = page_of(small_content(tmp_path, "a", "b"))
+    assert '<td class="number">1,250.00</td><td class="number">1,250.00<small></small></td>' in page
+    assert "<h1>TwinServe report: a, b</h1>" in page
 
 
 def test_csv_has_a_row_a_run_and_plain_values(tmp_path: Path) -> None:
