@@ -14,16 +14,19 @@ from sim.replay_command import replay
 from sim.sweep_command import sweep
 from sim.trace.group import trace_app
 from sim.verify_command import verify
+from sim.version_option import program
 
+_HELP = "Replay request traces on a serving engine, real or modelled."
 app = typer.Typer(
     cls=CommandsHelp,
-    help="Replay request traces on a serving engine, real or modelled.",
+    help=_HELP,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     add_completion=True,
     epilog="Each command has a --help of its own. Completion is for the command twinserve, which is this program too.",
 )
+app.callback(help=_HELP)(program)
 app.command(cls=ReplayHelp)(replay)
 app.command("sweep", cls=SweepHelp)(sweep)
 app.command()(explain)

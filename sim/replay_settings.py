@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Literal
 
 from sim.errors import SimError
@@ -182,4 +183,6 @@ def check_names(values: dict[str, Any], source: str) -> None:
     known = [field.name for field in dataclasses.fields(ReplaySettings)]
     unknown = sorted(set(values) - set(known))
     if unknown:
-        raise SimError(f"{source}: unknown setting {', '.join(unknown)}; known: {', '.join(known)}.")
+        near = get_close_matches(unknown[0], known, 1)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        raise SimError(f"{source}: unknown setting {', '.join(unknown)}{hint}; known: {', '.join(known)}.")

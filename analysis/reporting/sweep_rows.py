@@ -41,7 +41,8 @@ def sweep_verdicts(sweep: SweepSubject) -> Iterator[str]:
     """Yields the verdict of each run in a sentence, in the order of `sweep_cells`."""
     for curve in sweep.curves:
         for row in curve.rows:
-            yield ((sweep.runs[row["run"]].summary or {}).get("verdict") or {}).get("text", row["verdict"])
+            verdict = (sweep.runs[row["run"]].summary or {}).get("verdict") or {}
+            yield str(verdict.get("text", row["verdict"]))
 
 
 def sweep_cells(sweep: SweepSubject) -> Iterator[list[str]]:

@@ -28,6 +28,7 @@ def test_flags_that_take_durations_take_them_here() -> None:
     [
         (["max_num_seqs"], "'max_num_seqs' is not NAME=VALUE,VALUE"),
         (["max_seqs=1"], "unknown setting max_seqs"),
+        (["max_num_seq=1"], "unknown setting max_num_seq (did you mean max_num_seqs?); known: "),
         (["max_num_seqs=64,many"], "max_num_seqs is 'many'; it must be a whole number."),
         (["max_num_seqs=64,"], "max_num_seqs is ''; it must be a whole number."),
         (["max_num_seqs=64.5"], "max_num_seqs is '64.5'; it must be a whole number."),
