@@ -37,6 +37,6 @@ class LimitedBackend(Protocol):
     """A backend whose memory is laid out for certain limits: other blocks, or larger steps, would be wrong."""
 
     @property
-    def limits(self) -> Limits:
-        """Size of a block, and the most of everything else."""
+    def limits(self) -> Limits | None:
+        """Size of a block, and the most of everything else; None if it was made for none."""
         ...

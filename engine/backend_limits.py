@@ -14,9 +14,10 @@ def limits_for(backend: Backend, values: Mapping[str, int]) -> Limits:
     Raises:
         SettingError: a name is unknown, a limit is below 1, or more than the backend was made for.
     """
-    if not isinstance(backend, LimitedBackend):
+    own = backend.limits if isinstance(backend, LimitedBackend) else None
+    if own is None:
         return Limits.of(values)
-    most = asdict(backend.limits)
+    most = asdict(own)
     limits = Limits.of(most | dict(values))
     if limits.block_size != most["block_size"]:
         raise SettingError(

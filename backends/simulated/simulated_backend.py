@@ -33,6 +33,7 @@ class SimulatedBackend:
         graph_sizes: rows of captured decode steps; empty if every step runs eager.
         mixed_graph_sizes: tokens of captured steps with chunks.
         vocab_size: output tokens are below this.
+        limits: for which blocks and graphs were sized; None if whoever puts an engine before it sees to that.
 
     Raises:
         SettingError: `num_blocks`, `vocab_size` or a graph size is below 1.
@@ -46,6 +47,7 @@ class SimulatedBackend:
         graph_sizes: Iterable[int],
         mixed_graph_sizes: Iterable[int] = (),
         vocab_size: int,
+        limits: Limits | None = None,
     ) -> None:
         for name, value in (("num_blocks", num_blocks), ("vocab_size", vocab_size)):
             if value < 1:
@@ -54,6 +56,7 @@ class SimulatedBackend:
         self._num_blocks = num_blocks
         self._graphs = GraphTable(graph_sizes, mixed_graph_sizes)
         self._tokens = ReplayTokens(vocab_size)
+        self._limits = limits
 
     @classmethod
     def of(cls, model: str, gpu: str, *, tp: int = 1, memory_utilization: float = 0.9, **limits: int) -> Self:
@@ -64,7 +67,7 @@ class SimulatedBackend:
             gpu: name such as "H200", or a sheet file.
             tp: GPUs that share the work.
             memory_utilization: share of their memory to use.
-            **limits: the fields of `engine.Limits`, as `engine.LLM` is given them: they decide about graphs and blocks.
+            **limits: the fields of `engine.Limits`. They decide about graphs and blocks; `LLM` takes them over.
 
         Raises:
             SheetError: a model or GPU is not known.
@@ -88,12 +91,18 @@ class SimulatedBackend:
                 sizes.max_num_batched_tokens, ModelShard(model_sheet, tp).layer_weights
             ),
             vocab_size=model_sheet.vocab_size,
+            limits=sizes,
         )
 
     @property
     def num_blocks(self) -> int:
         """KV blocks that are modelled."""
         return self._num_blocks
+
+    @property
+    def limits(self) -> Limits | None:
+        """For which blocks and graphs were sized; an engine may have no larger ones."""
+        return self._limits
 
     def execute(self, batch: Batch) -> StepResult:
         """Predict the step's times and make up its tokens.

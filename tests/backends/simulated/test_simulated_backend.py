@@ -11,7 +11,9 @@ from backends.simulated.gpu_sheet import load_gpu_sheet
 from backends.simulated.model_sheet import load_model_sheet
 from backends.simulated.roofline import RooflineModel
 from backends.simulated.simulated_backend import SimulatedBackend
+from engine import LLM
 from engine.backend import Backend
+from engine.backend_limits import limits_for
 from engine.batch import Batch
 from engine.errors import SettingError
 from sim.parts import make_parts
@@ -119,3 +121,11 @@ def test_of_unknown_names_and_limits() -> None:
         SimulatedBackend.of("Qwen3-8B", "H200", max_num_seqs=0)
     with pytest.raises(SettingError, match="Unknown setting seqs; known: block_size"):
         SimulatedBackend.of("Qwen3-8B", "H200", seqs=3)
+
+
+def test_an_engine_has_the_limits_that_the_backend_was_sized_for() -> None:
+    sized = SimulatedBackend.of("Qwen3-8B", "H200", max_num_seqs=64)
+    assert limits_for(sized, {}).max_num_seqs == 64
+    with pytest.raises(SettingError, match=r"^max_num_seqs is 128, but the backend was made for at most 64; "):
+        LLM(sized, max_num_seqs=128)
+    assert limits_for(backend(), {"max_num_seqs": 300}).max_num_seqs == 300, "it was made for none"
