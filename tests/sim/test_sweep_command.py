@@ -165,7 +165,7 @@ def test_more_rates_and_another_slo_may_come_to_the_same_folder(trace: Path) -> 
     ]
     assert stamps(trace.parent / "sweep").items() >= stamped.items()
     table = sweep(trace, "--rates", "1").out
-    assert "knee not reached, rate 1 (10.3 req/s) still follows its load.\n" in table
+    assert "knee not reached, rate 1 (10.3 req/s) is still kept up with.\n" in table
     assert "SLO" not in table
 
 
