@@ -18,6 +18,8 @@ from analysis.metrics import Span
 from analysis.step_columns import Floats, StepColumns
 
 NUM_WINDOWS = 10
+SPAN_SHARE = (NUM_WINDOWS - 2) / NUM_WINDOWS
+"""From the second window to the last."""
 
 
 def growth_per_min(counts: NDArray[np.int64], steps: StepColumns, span: Span, num_arrivals: int) -> float | None:
@@ -34,7 +36,7 @@ def growth_per_min(counts: NDArray[np.int64], steps: StepColumns, span: Span, nu
     num_rises = int((np.diff(marks[-5:]) > 0).sum())
     if num_rises < 3 or growth <= 2 * np.sqrt(num_arrivals):
         return None
-    return growth / (span.length_s * (NUM_WINDOWS - 2) / NUM_WINDOWS / 60)
+    return growth / (span.length_s * SPAN_SHARE / 60)
 
 
 def window_edges(span: Span) -> Floats:

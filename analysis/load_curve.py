@@ -1,28 +1,30 @@
 """How one configuration answers to load: its runs in order of rate, the knee, and the highest rate within the SLO.
 
-*Following the load.* A run's output tokens come over its duration, first arrival to last end. Were the load followed,
-the duration would be the arrival span and a drain as short as that of the lowest rate of the curve:
+*Following the load.* A rate is followed if its verdict is "keeps up" or "idle" (`analysis.verdict`): while requests
+arrive, no backlog grows. What comes after the last arrival is left out, as it says nothing about the load:
 
-    lowest rate  |-------- arrivals --------|drain|
-    higher rate  |-- arrivals --|drain|          offered: tokens / this
-                 |-- arrivals --|--- drain ---|  output throughput: tokens / this
+    |-------- arrivals --------|---- drain ----|
+    |- followed: judged here --|               |
+    |- duration: output throughput is of this -|
 
-A rate follows the load if its output throughput is at least 95 % of the offered one and its verdict is "keeps up" or
-"idle" (`analysis.verdict`), so that a lowest rate that is too high already does not pass as a measure for itself. A
-trace that is short beside its latencies drains for a good part of its duration and stops following early.
+So the output throughput of a short trace is below the offered one, output tokens / arrival span, however well the load
+is followed. Chance hides a small overload: the verdict tells growth of 2 sqrt(n) requests over eight tenths of the
+span from none, so an overload shows if more than 2.5 / sqrt(n) of n requests are left behind.
 
 *Knee*: the highest rate at which the load is followed, at it and at every lower rate of the curve. None if the lowest
-does not follow. Arrivals of later turns of sessions give way to slow answers, so with closed loops the knee comes late.
+is not followed. Arrivals of later turns of sessions give way to slow answers, so with closed loops the knee comes late.
 
 *Highest rate within the SLO*: the highest at which the share of requests that meet every limit, of those that arrived,
 is at least the attainment asked for, at it and at every lower rate of the curve.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-FOLLOWING_SHARE = 0.95
+from analysis.backlog import SPAN_SHARE
+
 _NOT_BEHIND = ("keeps up", "idle")
 
 Row = Mapping[str, Any]
@@ -57,20 +59,20 @@ class LoadCurve:
         """The row of the lowest rate that misses the SLO; None without a miss."""
         return next((row for row in self.rows if self.meets_slo(row) is False), None)
 
+    @property
+    def smallest_overload(self) -> float | None:
+        """The smallest share of requests left behind that would show at every rate; None if no load has a rate."""
+        counts = [row["arrivals_per_s"] * row["arrival_span_s"] for row in self.rows if self.offered(row) is not None]
+        return 2 / (SPAN_SHARE * math.sqrt(min(counts))) if counts else None
+
     def offered(self, row: Row) -> float | None:
-        """Output tokens a second that this row would show if it followed its load; None if the load has no rate."""
-        span_s, lowest = row["arrival_span_s"], self.rows[0]
-        if span_s is None or lowest["arrival_span_s"] is None:
-            return None
-        drain_s = max(lowest["duration"] - lowest["arrival_span_s"], 0.0)
-        return float(row["total_output_tokens"] / (span_s + drain_s))
+        """Output tokens asked for, a second of the arrival span; None if the load has no rate."""
+        span_s = row["arrival_span_s"]
+        return None if span_s is None else float(row["total_output_tokens"] / span_s)
 
     def follows_load(self, row: Row) -> bool:
-        """Whether output throughput follows the offered load."""
-        offered = self.offered(row)
-        if offered is None or row["output_throughput"] is None or row["verdict"] not in _NOT_BEHIND:
-            return False
-        return bool(row["output_throughput"] >= FOLLOWING_SHARE * offered)
+        """Whether the engine keeps up with the arrivals of this row."""
+        return self.offered(row) is not None and row["verdict"] in _NOT_BEHIND
 
     def meets_slo(self, row: Row) -> bool | None:
         """Whether enough requests meet every limit; None without limits."""

@@ -66,8 +66,8 @@ VERDICT = (
 """From the summary's verdict."""
 
 JUDGED = (
-    Column("offered_output_throughput", _FLOAT, "output tokens a second if the load were followed; null unknown", True),
-    Column("follows_load", _BOOL, "whether output throughput follows the offered load: see `analysis.load_curve`"),
+    Column("offered_output_throughput", _FLOAT, "output tokens, per second of the arrival span; null if it is 0", True),
+    Column("follows_load", _BOOL, "whether the engine keeps up with the arrivals: see `analysis.load_curve`"),
     Column("is_knee", _BOOL, "whether this is the knee of its configuration"),
     Column("meets_slo", _BOOL, "whether enough requests meet every limit; null without limits", True),
     Column("is_highest_in_slo", _BOOL, "whether this is the highest rate that meets them"),

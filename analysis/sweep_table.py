@@ -6,7 +6,7 @@ from typing import Any, TextIO
 from rich.table import Table
 
 from analysis.console import table_console
-from analysis.load_curve import FOLLOWING_SHARE, LoadCurve, Row
+from analysis.load_curve import LoadCurve, Row
 
 _FIGURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("req/s offered", "arrivals_per_s", "{:.2f}".format),
@@ -20,6 +20,10 @@ _SLO_FIGURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("goodput req/s", "request_goodput", "{:.2f}".format),
     ("in SLO, %", "slo_attainment", lambda share: f"{100 * share:.1f}"),
 )
+
+
+_FINE_SHARE = 0.1
+"""An overload of less need not be said to be hidden."""
 
 
 def print_sweep(curves: Sequence[LoadCurve], file: TextIO) -> None:
@@ -74,10 +78,20 @@ def _name(curve: LoadCurve) -> str:
 def _knee(curve: LoadCurve) -> str:
     knee = curve.knee
     if knee is None:
-        return f"no knee, the lowest rate {_rate(curve.rows[0])} does not follow its load"
+        return f"no knee, the lowest rate {_rate(curve.rows[0])} {_miss(curve.rows[0])}"
     if knee is curve.rows[-1]:
-        return f"knee not reached, rate {_rate(knee)} still follows its load"
-    return f"knee at rate {_rate(knee)}, {knee['output_throughput']:.0f} output tok/s"
+        return f"knee not reached, rate {_rate(knee)} is still kept up with"
+    beyond = curve.rows[curve.rows.index(knee) + 1]
+    what = f"{knee['output_throughput']:.0f} output tok/s"
+    if beyond["verdict"] == "too short":
+        return f"knee at rate {_rate(knee)} or higher, {what}, as rate {_rate(beyond)} {_miss(beyond)}"
+    return f"knee at rate {_rate(knee)}, {what}"
+
+
+def _miss(row: Row) -> str:
+    if row["arrivals_per_s"] is None:
+        return "has all requests at once"
+    return "is too short to judge" if row["verdict"] == "too short" else "is not kept up with"
 
 
 def _slo(curve: LoadCurve) -> str:
@@ -106,10 +120,13 @@ def _has_slo(curves: Sequence[LoadCurve]) -> bool:
 
 def remarks(curves: Sequence[LoadCurve]) -> Iterator[str]:
     """Yields sentences that say how to read a sweep; there is at least one curve."""
-    yield (
-        f"Knee: highest rate at which the engine keeps up and output throughput is at least {FOLLOWING_SHARE:.0%} of "
-        "the offered load."
-    )
+    yield "Knee: highest rate at which the engine keeps up, by its verdict, while requests arrive."
+    hidden = max((curve.smallest_overload or 0.0 for curve in curves), default=0.0)
+    if hidden > _FINE_SHARE:
+        yield (
+            f"So short a trace can hide an overload of {min(hidden, 1.0):.0%} of the requests; a longer one places "
+            "the knee more finely."
+        )
     if _has_slo(curves):
         yield f"SLO met: at least {100 * curves[0].attainment:.4g}% of the requests that arrived meet every limit."
     closed = max(row["closed_request_share"] or 0.0 for curve in curves for row in curve.rows)

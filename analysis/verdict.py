@@ -18,11 +18,12 @@ import numpy as np
 
 from analysis import metrics
 from analysis.admission import AdmissionLimits
-from analysis.backlog import NUM_WINDOWS, growth_per_min, window_edges
+from analysis.backlog import growth_per_min
 from analysis.metrics import Span
 from analysis.request_columns import RequestColumns
 from analysis.run_columns import RunColumns
 from analysis.step_columns import StepColumns
+from analysis.sustained import sustained_per_s
 from analysis.waiting_shares import waiting_shares
 
 Status = Literal["keeps up", "falls behind", "idle", "too short"]
@@ -50,10 +51,8 @@ class Verdict:
         backlog_growth_per_min: growth of the low marks of unfinished requests, a minute; None if they do not pile up.
         quickest_s: time that a request of mean output takes at the pace of the quickest tenth of the steps; None if
             there were no steps.
-        sustained_per_s: what the engine finishes under this load: the highest of the rates measured over the whole run,
-            if that is complete, over the arrival span and over its second half. So it counts a slow start or end, and
-            may be lower than what a longer run would show, but never higher than what was seen. None unless the
-            engine falls behind, or works off requests that came all at once.
+        sustained_per_s: requests of the run's mean size that the engine can finish a second, at least
+            (`analysis.sustained`). None unless the engine falls behind, or works off requests that came all at once.
         limited_by: what requests waited for longest: "tokens", "sequences" or "kv_blocks"; None if waiting filled less
             than 1 % of the time.
         limit_shares: for each of the three, the share of the arrival span in which requests waited for it; of the time
@@ -97,6 +96,7 @@ def judge(columns: RunColumns, admission: AdmissionLimits, *, is_complete: bool)
         for counts in (steps.num_waiting + steps.num_running, steps.num_waiting)
     )
     quickest_s = _quickest_s(requests, steps)
+    seen = metrics.whole_span(requests) if is_complete else span
     shares = waiting_shares(steps, admission.holds(columns), span if is_long else None)
     status = _status(steps, span, growth, queue_growth, quickest_s)
     return Verdict(
@@ -109,7 +109,7 @@ def judge(columns: RunColumns, admission: AdmissionLimits, *, is_complete: bool)
         busy_share=None if span is None else _busy_share(steps, span),
         backlog_growth_per_min=growth,
         quickest_s=quickest_s,
-        sustained_per_s=_sustained_per_s(columns, span, is_complete) if _is_full(status, is_long, shares) else None,
+        sustained_per_s=sustained_per_s(columns.requests, span, seen) if _is_full(status, is_long, shares) else None,
         limited_by=max(shares, key=shares.__getitem__) if sum(shares.values()) >= MIN_WAITING_SHARE else None,
         limit_shares=shares,
         limits=admission.sizes,
@@ -168,10 +168,3 @@ def _status(
 def _is_full(status: Status, is_long: bool, shares: Mapping[str, float]) -> bool:
     """Whether what finishes says what the engine can do, rather than what came."""
     return status == "falls behind" or (not is_long and sum(shares.values()) >= MIN_FULL_SHARE)
-
-
-def _sustained_per_s(columns: RunColumns, span: Span | None, is_complete: bool) -> float | None:
-    stretches = [] if span is None else [Span(float(e), span.end_s) for e in window_edges(span)[[0, NUM_WINDOWS // 2]]]
-    whole = metrics.whole_span(columns.requests) if is_complete else None
-    rates = [_finish_rate(columns.requests, stretch) for stretch in (*stretches, *([whole] if whole else []))]
-    return max((rate for rate in rates if rate), default=None)

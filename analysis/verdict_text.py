@@ -60,7 +60,7 @@ def _left(verdict: Values) -> str:
 
 def _sustained(verdict: Values) -> str:
     rate = verdict["sustained_per_s"]
-    return "" if rate is None else f"; about {_rate(rate)} req/s would be sustained"
+    return "" if rate is None else f"; at least {_rate(rate)} req/s would be sustained"
 
 
 def _waiting(verdict: Values) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Where a simulated engine's step times come from."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +20,9 @@ from engine import StepShape
 from sim.errors import SimError
 from sim.replay_settings import ReplaySettings
 
+_Differences = dict[str, tuple[object, object]]
+_CHOICES = {"block_size": "--block-size", "attention": "attention"}
+"""Settings that a user may change for better step times; model, GPU, degree and number format are what it is about."""
 _DTYPE_BYTES = {"bfloat16": 2, "float16": 2, "float32": 4}
 
 
@@ -63,8 +66,11 @@ def cost_source(settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> C
         RunError: a run is damaged.
     """
     if settings.cost is None:
-        fitting = [each for each in shipped_calibrations() if not _differences(each[1], settings, model, gpu)]
-        return _fitted(*fitting[0], model, gpu) if fitting else _roofline(settings, model, gpu)
+        shipped = [(each, _differences(each[1], settings, model, gpu)) for each in shipped_calibrations()]
+        fitting = [each for each, differences in shipped if not differences]
+        if fitting:
+            return _fitted(*fitting[0], model, gpu)
+        return replace(_roofline(settings, model, gpu), notices=_nearly([differences for _, differences in shipped]))
     if settings.cost == "roofline":
         return _roofline(settings, model, gpu)
     path = Path(settings.cost)
@@ -134,9 +140,7 @@ def _fitted(
     )
 
 
-def _differences(
-    calibration: Calibration, settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet
-) -> dict[str, tuple[object, object]]:
+def _differences(calibration: Calibration, settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> _Differences:
     """Settings in which the calibrated engine and the one to simulate differ, with both values."""
     was = calibration.settings
     pairs: dict[str, tuple[object, object]] = {
@@ -150,6 +154,15 @@ def _differences(
     if _DTYPE_BYTES.get(was.dtype) != model.dtype_bytes:
         pairs["dtype"] = (was.dtype, f"{model.dtype_bytes} bytes a number")
     return {name: values for name, values in pairs.items() if values[0] != values[1]}
+
+
+def _nearly(shipped: Sequence[_Differences]) -> tuple[str, ...]:
+    """What to set for calibrated step times, if nothing but settings of the replay is in the way."""
+    for differences in shipped:
+        if differences.keys() <= _CHOICES.keys():
+            wanted = " and ".join(f"{_CHOICES[name]} {was}" for name, (was, _) in differences.items())
+            return (f"Step times are the roofline's; with {wanted} they would be calibrated.",)
+    return ()
 
 
 def _share(envelope: Envelope, run: Run) -> float:

@@ -58,6 +58,7 @@ def test_every_other_line_sets_up_or_needs_a_gpu() -> None:
         "python -m sim replay examples/shared_prefixes.jsonl",
         "scripts/test",
         "TRACE=examples/shared_prefixes.jsonl",
+        "pip install -q '.[report]'                                                    # for pages with figures",
     ]
 
 

@@ -15,25 +15,31 @@ def rates(*rows: Any) -> list[float | None]:
     return [None if row is None else row["rate_scale"] for row in rows]
 
 
-def test_knee_is_the_last_rate_that_follows_its_load() -> None:
-    """Arrivals over 100, 50, 25 s and a drain of 1 s; the highest rate drains for 3 s: 26 of 28 s, 93 %."""
+def test_knee_is_the_last_rate_that_is_kept_up_with() -> None:
     made = curve(
-        load_row(1, span_s=100, drain_s=1), load_row(2, span_s=50, drain_s=2), load_row(4, span_s=25, drain_s=3)
+        load_row(1, span_s=100, drain_s=1),
+        load_row(2, span_s=50, drain_s=2),
+        load_row(4, span_s=25, drain_s=3, verdict="falls behind"),
     )
 
-    assert [made.offered(row) for row in made.rows] == [1000 / 101, 1000 / 51, 1000 / 26]
-    assert [row["output_throughput"] for row in made.rows] == [1000 / 101, 1000 / 52, 1000 / 28]
+    assert [made.offered(row) for row in made.rows] == [10, 20, 40]
     assert [made.follows_load(row) for row in made.rows] == [True, True, False]
     assert rates(made.knee) == [2]
 
 
-def test_share_of_95_percent_follows() -> None:
-    def follows(drain_s: float) -> bool:
-        made = curve(load_row(1, span_s=99, drain_s=1), load_row(2, span_s=18, drain_s=drain_s))
-        return made.follows_load(made.rows[1])
+def test_drain_of_a_short_trace_is_no_overload() -> None:
+    """The drain is as long as the arrivals, and output throughput half of what is offered."""
+    made = curve(load_row(1, span_s=100, drain_s=1), load_row(8, span_s=12.5, drain_s=12.5))
 
-    assert follows(2.0)  # 19 of 20 s
-    assert not follows(2.01)
+    assert made.rows[1]["output_throughput"] == 40
+    assert made.offered(made.rows[1]) == 80
+    assert rates(made.knee) == [8]
+
+
+def test_smallest_overload_that_shows_is_of_the_number_of_requests() -> None:
+    """100 requests: growth of 20 in eight tenths of the span, in which 80 came."""
+    assert curve(load_row(1, span_s=10, drain_s=1), load_row(2, span_s=5, drain_s=9)).smallest_overload == 0.25
+    assert curve(load_row(1, span_s=None, drain_s=1)).smallest_overload is None
 
 
 @pytest.mark.parametrize("verdict", ["falls behind", "too short"])
@@ -55,7 +61,9 @@ def test_lowest_rate_that_falls_behind_leaves_no_knee() -> None:
 
 def test_nothing_behind_the_first_miss_is_the_knee() -> None:
     made = curve(
-        load_row(1, span_s=100, drain_s=1), load_row(2, span_s=50, drain_s=9), load_row(3, span_s=33, drain_s=1)
+        load_row(1, span_s=100, drain_s=1),
+        load_row(2, span_s=50, drain_s=9, verdict="falls behind"),
+        load_row(3, span_s=33, drain_s=1),
     )
 
     assert rates(made.knee) == [1]
@@ -103,7 +111,7 @@ def test_rows_are_marked() -> None:
         (False, True, True, True),
         (True, True, False, False),
     ]
-    assert [row["offered_output_throughput"] for row in made.judged()] == [100.0, 100.0]
+    assert [row["offered_output_throughput"] for row in made.judged()] == [1000 / 9] * 2
 
 
 def test_without_limits_nothing_is_met_or_missed() -> None:

@@ -51,8 +51,8 @@ def test_falls_behind_with_large_numbers() -> None:
         limit_shares=NO_SHARES | {"tokens": 0.9},
     )
     assert found == (
-        "Falls behind: 1,234 req/s arrive and 2.9 finish meanwhile; the backlog grows by 1,219 requests/min; about "
-        "10.3 req/s would be sustained. Requests waited 90% of the time, for the token budget "
+        "Falls behind: 1,234 req/s arrive and 2.9 finish meanwhile; the backlog grows by 1,219 requests/min; at "
+        "least 10.3 req/s would be sustained. Requests waited 90% of the time, for the token budget "
         "(--max-num-batched-tokens 8192)."
     )
 

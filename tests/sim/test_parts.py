@@ -114,7 +114,7 @@ def test_a_backend_around_the_predicting_one_sees_every_step() -> None:
 
 
 def test_what_vllm_would_refuse_is_run_and_told() -> None:
-    few = ReplaySettings(num_blocks=10, max_num_batched_tokens=100)
+    few = ReplaySettings(num_blocks=10, max_num_batched_tokens=100, cost="roofline")
     assert make_parts(few).notices == (
         "The token budget, 100, is below the sequence limit, 256: vLLM itself refuses to start so.",
     )

@@ -32,6 +32,7 @@ def test_prints_a_table_without_colour_and_notes_beside_it(trace: Path) -> None:
         "Read as native JSON lines (Mooncake fields), timestamp and delay in milliseconds. Format native, recognised "
         "by its fields timestamp, input_length, output_length.",
         "3 requests, first turns over 0.100 s, 30 a second; prompts of 30.0 and outputs of 3.0 tokens on average.",
+        "Step times are the roofline's; with --block-size 256 they would be calibrated.",
     ]
     assert done.out.startswith("============ Serving Benchmark Result ============\n")
     assert "Successful requests:                     3\n" in done.out

@@ -15,7 +15,7 @@ from analysis.run import load as load_run
 from analysis.sweep import load
 from sim.sweeping.work import attempt
 from sim.sweeping.workers import Task
-from tests.sim.command import Done, command, in_process, replay, row, write_rows
+from tests.sim.command import ROOT, Done, command, in_process, replay, row, write_rows
 
 DEADLINE_S = 60.0
 
@@ -165,8 +165,20 @@ def test_more_rates_and_another_slo_may_come_to_the_same_folder(trace: Path) -> 
     ]
     assert stamps(trace.parent / "sweep").items() >= stamped.items()
     table = sweep(trace, "--rates", "1").out
-    assert "knee not reached, rate 1 (10.3 req/s) still follows its load.\n" in table
+    assert "knee not reached, rate 1 (10.3 req/s) is still kept up with.\n" in table
     assert "SLO" not in table
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_drain_of_a_short_trace_does_not_move_the_knee(tmp_path: Path) -> None:
+    """At eight times its rate the example's requests come within 31 s, and the last ends 5 s later."""
+    example = ROOT / "examples" / "shared_prefixes.jsonl"
+    low, high = rows(
+        command("sweep", example, "--rates", "1,8", "--cost", "roofline", "--json", "-o", tmp_path / "sweep")
+    )
+
+    assert high["output_throughput"] < 0.9 * high["offered_output_throughput"]
+    assert (low["is_knee"], high["is_knee"]) == (False, True)
 
 
 @pytest.mark.usefixtures("in_this_process")
