@@ -47,6 +47,7 @@ def load_trace(path: Path, settings: ReplaySettings) -> Trace:
         max_delay_s=settings.max_delay_s,
         request_rate=settings.request_rate,
         tokenizer=settings.tokenizer,
+        columns=settings.columns,
         seed=settings.seed,
         window=Window(settings.start_s, settings.end_s, settings.limit),
     )

@@ -15,8 +15,10 @@ from traces.trace_facts import TraceFacts
 from traces.trace_format import FORMATS
 from traces.trace_request import TraceRequest
 
-LINE_BY_LINE = ("azure", "bailian", "burstgpt", "llmservingsim", "native", "tracelab", "tracelab-replay", "vidur")
-IN_ORDER_OF_TIME = ("azure", "burstgpt", "llmservingsim", "native", "vidur")
+LINE_BY_LINE = (
+    *("azure", "bailian", "burstgpt", "columns", "llmservingsim", "native", "tracelab", "tracelab-replay", "vidur"),
+)
+IN_ORDER_OF_TIME = ("azure", "burstgpt", "columns", "llmservingsim", "native", "vidur")
 
 
 @dataclass(frozen=True, slots=True)

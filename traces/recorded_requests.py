@@ -81,7 +81,7 @@ class RecordedRequests:
             if self._is_capped:  # to much less than this, once all delays are known
                 delay_ns = min(delay_ns, MAX_TIME_S * NS_PER_SECOND)
         return TraceRequest(
-            request_id=default_request_id(row.position),
+            request_id=row.request_id or default_request_id(row.position),
             line=row.line,
             input_length=row.input_length,
             output_length=row.output_length,
@@ -90,6 +90,7 @@ class RecordedRequests:
             session_id=row.session_id if is_turn else None,
             hash_ids=row.hash_ids,
             prompt=row.prompt,
+            priority=row.priority,
         )
 
     def _seconds(self, row: RecordedRow, time_ns: int) -> float:
