@@ -10,6 +10,7 @@ _OF_DEVICE = ("torch", "triton", "flash-attn", "flash-attn-4")
 """Software that a simulation has no use for, installed or not."""
 _OF_TRACE = (
     *("trace_format", "trace_block_size", "start_s", "end_s", "limit", "rate_scale", "oversize", "tokenizer"),
+    "columns",
     *("time_unit", "delay_rule", "api_time_scale", "max_delay_s", "request_rate"),
 )
 """Settings that have done their work when the trace as run is made."""

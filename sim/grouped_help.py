@@ -66,7 +66,8 @@ class ReplayHelp(TyperCommand):
             "vllm_version",
         ),
         "Trace": (
-            *("trace_format", "trace_block_size", "time_unit", "tokenizer", "start", "end", "limit", "oversize"),
+            *("trace_format", "columns", "trace_block_size", "time_unit", "tokenizer", "start", "end", "limit"),
+            "oversize",
             *("rate_scale", "request_rate", "delay_rule", "api_time_scale", "max_delay"),
         ),
     }

@@ -2,8 +2,8 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
@@ -29,6 +29,8 @@ from sim.replica import Replica
 from sim.serving import Serving
 from sim.versions import versions
 from traces import ReadSettings, Trace, Window, read_trace, write_trace
+from traces.statistics.arrival_counts import ArrivalCounts
+from traces.statistics.trace_warnings import spacing_warnings
 
 OnProgress = Callable[[int, float], None]
 
@@ -47,11 +49,22 @@ def load_trace(path: Path, settings: ReplaySettings) -> Trace:
         max_delay_s=settings.max_delay_s,
         request_rate=settings.request_rate,
         tokenizer=settings.tokenizer,
+        columns=settings.columns,
         seed=settings.seed,
         window=Window(settings.start_s, settings.end_s, settings.limit),
     )
     trace = read_trace(path, read, format=settings.trace_format)
+    trace = replace(trace, notices=(*trace.notices, *_spacing_notices(trace)))
     return trace.scaled(settings.rate_scale)
+
+
+def _spacing_notices(trace: Trace) -> Iterator[str]:
+    """What is odd about the gaps between arrivals; the reader has told of a doubtful rate itself."""
+    arrivals = ArrivalCounts()
+    for request in trace.requests:
+        if request.arrival_s is not None:
+            arrivals.add(request.arrival_s)
+    return spacing_warnings(arrivals.summary())
 
 
 def check_slo(settings: ReplaySettings) -> None:

@@ -99,6 +99,10 @@ def replay(
         float | None, _option("Poisson arrivals a second, for a trace without times. [all at 0]")
     ] = None,
     tokenizer: Annotated[str | None, _option("tokenizer.json or its folder, for a trace of texts.")] = None,
+    columns: Annotated[
+        str | None,
+        _option("A CSV trace of your own: time=NAME,input=NAME,output=NAME; also session=, id=, priority=."),
+    ] = None,
     start: Annotated[str | None, _option("Begin of the window, such as 90s. [the trace's]")] = None,
     end: Annotated[str | None, _option("End of the window. [the trace's]")] = None,
     limit: Annotated[int | None, _option("Most requests. [all]")] = None,

@@ -60,6 +60,7 @@ class ReplaySettings:
         max_delay_s: longer delays inside sessions are cut to this; None leaves them.
         request_rate: Poisson arrivals a second for a trace that has no times; None puts them all at 0.
         tokenizer: path of the tokenizer that counts the tokens of a trace of texts.
+        columns: of a CSV trace of one's own, see `traces.ReadSettings`.
         start_s: begin of the window of the trace that is replayed.
         end_s: end of it.
         limit: most requests.
@@ -106,6 +107,7 @@ class ReplaySettings:
     max_delay_s: float | None = None
     request_rate: float | None = None
     tokenizer: str | None = None
+    columns: str | None = None
     start_s: float | None = None
     end_s: float | None = None
     limit: int | None = None

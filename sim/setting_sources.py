@@ -13,7 +13,7 @@ from sim.replay_settings import OF_BACKEND, POLICY_SETTINGS, ReplaySettings
 # What describes the other run's trace and clock rather than its engine.
 _NOT_TAKEN = (
     *("pace", "warmup_s", "slo", "start_s", "end_s", "limit", "rate_scale", "trace_format", "trace_block_size"),
-    *("time_unit", "delay_rule", "api_time_scale", "max_delay_s", "request_rate", "tokenizer"),
+    *("time_unit", "delay_rule", "api_time_scale", "max_delay_s", "request_rate", "tokenizer", "columns"),
 )
 # Settings that a flag has another name for.
 _DURATIONS = {"warmup": "warmup_s", "start": "start_s", "end": "end_s", "max_delay": "max_delay_s"}

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
-from traces.time_quantum import MAX_TIME_S, to_seconds
+from traces.time_origin import in_words
+from traces.time_quantum import MAX_TIME_S, NS_PER_SECOND, to_seconds
 from traces.trace_lines import TraceLines
 
 
@@ -48,7 +50,8 @@ class ArrivalTimes:
             raise lines.error(
                 latest.line,
                 f"{field} is {latest.amount}, which lies {latest.amount - origin:.6g} behind the earliest, but a trace "
-                f"spans at most {max_amount} (48.5 days at {units_per_second:,} a second); check its unit",
+                f"spans at most {max_amount} (48.5 days at {units_per_second:,} a second); "
+                "check its unit (--time-unit)",
             )
         return cls(origin, units_per_second)
 
@@ -61,4 +64,5 @@ class ArrivalTimes:
         """A sentence about the origin, if it is not 0."""
         if self.origin == 0:
             return ()
-        return (f"Time stamps are calendar times: they count from the earliest, {self.origin}.",)
+        origin_ns = round(Fraction(self.origin) * NS_PER_SECOND / self.units_per_second)
+        return (f"Time stamps are calendar times: they count from the earliest, {in_words(origin_ns)}.",)

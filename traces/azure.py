@@ -75,7 +75,7 @@ def read_azure(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
         TraceError: a line is not what it must be.
     """
     rows = AzureRows(lines)
-    recording = Recording(lines, settings, dropped=rows.dropped)
+    recording = Recording(lines, settings, dropped=rows.dropped, other_remedy="")
     for row in rows.wanted(recording.wants):
         recording.keep(row)
     return recording.parsed(*rows.notices, *recording.order_notice)

@@ -9,14 +9,18 @@ from traces.feed import feed, recognise
 from traces.read_settings import ReadSettings
 from traces.reader import read_trace
 from traces.side_file import read_side_file, side_file_path
+from traces.statistics.arrival_counts import ArrivalCounts
+from traces.statistics.trace_warnings import arrival_warnings
 from traces.trace import Trace
 from traces.trace_digest import TraceDigest
 from traces.trace_facts import TraceFacts
 from traces.trace_format import FORMATS
 from traces.trace_request import TraceRequest
 
-LINE_BY_LINE = ("azure", "bailian", "burstgpt", "llmservingsim", "native", "tracelab", "tracelab-replay", "vidur")
-IN_ORDER_OF_TIME = ("azure", "burstgpt", "llmservingsim", "native", "vidur")
+LINE_BY_LINE = (
+    *("azure", "bailian", "burstgpt", "columns", "llmservingsim", "native", "tracelab", "tracelab-replay", "vidur"),
+)
+IN_ORDER_OF_TIME = ("azure", "burstgpt", "columns", "llmservingsim", "native", "vidur")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +30,14 @@ class CheckResult:
     Attributes:
         problems: a sentence each, with file and line where there is one.
         num_requests: in what could be read; None if nothing could.
-        is_complete: whether the whole file was looked at.
+        warnings: a sentence for each thing that is odd about the arrivals of what could be read; no problems.
+        is_complete: whether all was looked at that can be.
     """
 
     problems: tuple[str, ...]
     num_requests: int | None
     is_complete: bool
+    warnings: tuple[str, ...] = ()
 
 
 class TraceChecker:
@@ -58,7 +64,7 @@ class TraceChecker:
         try:
             format = recognise(path, self._settings, format).name
         except TraceError as error:
-            return CheckResult((str(error),), None, is_complete=False)
+            return CheckResult((str(error),), None, is_complete=not path.is_file())  # else there is no more to see
         while len(problems) < self._max_problems:
             settings = replace(self._settings, skipped_lines=frozenset(skipped))
             try:
@@ -74,7 +80,9 @@ class TraceChecker:
                 continue
             late = _late(path, read_trace(path, settings, format=format)) if rows.has_late else ()
             found = (*problems, *rows.problems(facts), *late)
-            return CheckResult(found[: self._max_problems], rows.num_requests, len(found) <= self._max_problems)
+            shown = found[: self._max_problems]
+            warnings = tuple(arrival_warnings(rows.arrivals.summary()))
+            return CheckResult(shown, rows.num_requests, len(found) <= self._max_problems, warnings)
         return CheckResult(tuple(problems), None, is_complete=False)
 
     def _row_problems(self, path: Path, format: str, block_size: int) -> "RowProblems":
@@ -93,6 +101,7 @@ class RowProblems:
     Attributes:
         num_requests: requests so far.
         has_late: whether lines were not in that order.
+        arrivals: counts of arrivals.
 
     Raises:
         TraceError: there is a side file that cannot be read.
@@ -101,6 +110,7 @@ class RowProblems:
     def __init__(self, path: Path, block_size: int, max_model_len: int | None, is_in_order: bool) -> None:
         self.num_requests = 0
         self.has_late = False
+        self.arrivals = ArrivalCounts()
         self._path = path
         self._max_model_len = max_model_len
         self._is_in_order = is_in_order
@@ -118,6 +128,8 @@ class RowProblems:
         if self._max_model_len is not None and num_tokens > self._max_model_len:
             where = f"{self._path} line {request.line}"
             self._long.append(f"{where}: prompt and output have {num_tokens} tokens, more than {self._max_model_len}")
+        if request.arrival_s is not None:
+            self.arrivals.add(request.arrival_s)
         if self._is_in_order and request.arrival_s is not None:
             self.has_late = self.has_late or request.line < self._latest_line
             self._latest_line = request.line

@@ -118,7 +118,9 @@ class CsvRows:
             raise self._lines.error(line, f"{column} is {text[:60]!r}, but it must be a number, 0 or more")
         time_ns = round(Decimal(text.strip()) * NS_PER_SECOND / units_per_second)
         if time_ns >= 2**62:
-            raise self._lines.error(line, f"{column} is {text[:60]!r}, which is beyond any time; check its unit")
+            raise self._lines.error(
+                line, f"{column} is {text[:60]!r}, which is beyond any time; check its unit (--time-unit)"
+            )
         return time_ns
 
     @property

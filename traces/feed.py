@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 from traces.azure import AzureRows
 from traces.block_size_choice import BlockSizeChoice
 from traces.burstgpt import BurstGptRows
+from traces.columns import ColumnsRows
 from traces.errors import TraceError, UnstreamableError
 from traces.read_settings import ReadSettings
 from traces.reader import blank_notice, digest_notice, read_trace
@@ -18,13 +19,13 @@ from traces.streamed_recording import StreamedRecording
 from traces.trace_digest import TraceDigest
 from traces.trace_facts import TraceFacts
 from traces.trace_file import open_trace_file
-from traces.trace_format import Recognition, check_settings, recognised_format
+from traces.trace_format import Recognition, check_settings, given_format, recognised_format
 from traces.trace_lines import TraceLines
 from traces.trace_request import TraceRequest
 from traces.vidur import VidurRows
 from traces.window import Window
 
-STREAMED = ("azure", "burstgpt", "native", "vidur")
+STREAMED = ("azure", "burstgpt", "columns", "native", "vidur")
 
 
 class RequestSink(Protocol):
@@ -90,6 +91,7 @@ def recognise(path: Path, settings: ReadSettings, format: str) -> Recognition:
         raise TraceError(
             f"{path} is a pipe or a device, but a trace is opened more than once here; save it as a file first"
         )
+    format = given_format(format, settings)
     if format != "auto":
         check_settings(format, settings)
         return Recognition(format, None)
@@ -144,6 +146,8 @@ def _requests(
             return StreamedRecording(AzureRows(lines))
         case "burstgpt":
             return StreamedRecording(BurstGptRows(lines, settings))
+        case "columns":
+            return StreamedRecording(ColumnsRows(lines, settings))
         case "vidur":
             return StreamedRecording(VidurRows(lines, settings))
         case _:

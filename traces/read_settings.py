@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
+from traces.column_map import ColumnMap
 from traces.delay_rule import DelayRule
 from traces.errors import TraceError
 from traces.time_quantum import MAX_TIME_S
@@ -27,6 +28,7 @@ class ReadSettings:
         request_rate: mean arrivals a second, as a Poisson process, where a file gives no times: all at 0 if None.
         seed: of what is drawn for a file that leaves something open.
         tokenizer: file of a tokenizer, or folder with `tokenizer.json`, for a file that gives texts.
+        columns: "time=NAME,input=NAME,output=NAME", and session, id and priority, of a CSV file of one's own.
         window: the part that is wanted.
         max_requests: requests that a trace may have.
         max_line_bytes: longest line, or JSON value over several lines, that is read.
@@ -44,6 +46,7 @@ class ReadSettings:
     request_rate: float | None = None
     seed: int = 0
     tokenizer: str | None = None
+    columns: str | None = None
     window: Window = field(default_factory=Window)
     max_requests: int = MAX_REQUESTS
     max_line_bytes: int = MAX_LINE_BYTES
@@ -66,6 +69,8 @@ class ReadSettings:
             raise TraceError(
                 f"an API time scale ({self.api_time_scale}) belongs to delay rule api-scaled; give that too"
             )
+        if self.columns is not None:
+            ColumnMap.parse(self.columns)
         _ = self.rule  # checks its name
 
     @property

@@ -10,6 +10,7 @@ from traces.azure import read_azure
 from traces.bailian import read_bailian
 from traces.block_size_choice import BlockSizeChoice
 from traces.burstgpt import read_burstgpt
+from traces.columns import read_columns
 from traces.delay_cap import cap_delays
 from traces.errors import TraceError
 from traces.hash_id_count import hash_id_count
@@ -24,7 +25,7 @@ from traces.sharegpt import read_sharegpt
 from traces.side_file import SideFile, read_side_file, side_file_path
 from traces.trace import Trace
 from traces.trace_file import open_trace_file
-from traces.trace_format import Recognition, check_settings, recognised_format
+from traces.trace_format import Recognition, check_settings, given_format, recognised_format
 from traces.trace_lines import TraceLines
 from traces.trace_request import TraceRequest
 from traces.tracelab import read_tracelab
@@ -38,6 +39,7 @@ READERS: Mapping[str, Callable[[TraceLines, ReadSettings], ParsedRows]] = Mappin
         "azure": read_azure,
         "bailian": read_bailian,
         "burstgpt": read_burstgpt,
+        "columns": read_columns,
         "llmservingsim": read_llmservingsim,
         "native": read_native,
         "servegen": read_servegen,
@@ -75,6 +77,7 @@ def read_trace(
     settings = settings or ReadSettings()
     if trace_block_size is not None:
         settings = replace(settings, trace_block_size=trace_block_size)
+    format = given_format(format, settings)
     if format != "auto":
         check_settings(format, settings)
     with open_trace_file(path) as stream:

@@ -18,9 +18,11 @@ class RecordedRequests:
         settings: what later turns wait for, and how long at most.
         zero_ns: time of the recording that is 0 in the trace.
         lines: the file, for errors.
+        other_remedy: what helps against times too far apart, beside a window, as it fits behind one.
     """
 
-    def __init__(self, settings: ReadSettings, zero_ns: int, lines: TraceLines) -> None:
+    def __init__(self, settings: ReadSettings, zero_ns: int, lines: TraceLines, other_remedy: str = "") -> None:
+        self._other_remedy = other_remedy
         self._rule = settings.rule
         self._is_capped = settings.max_delay_s is not None
         self._zero_ns = zero_ns
@@ -81,23 +83,30 @@ class RecordedRequests:
             if self._is_capped:  # to much less than this, once all delays are known
                 delay_ns = min(delay_ns, MAX_TIME_S * NS_PER_SECOND)
         return TraceRequest(
-            request_id=default_request_id(row.position),
+            request_id=row.request_id or default_request_id(row.position),
             line=row.line,
             input_length=row.input_length,
             output_length=row.output_length,
-            arrival_s=self._seconds(row, row.start_ns - self._zero_ns) if delay_ns is None else None,
-            delay_s=None if delay_ns is None else self._seconds(row, delay_ns),
+            arrival_s=self._arrival_s(row) if delay_ns is None else None,
+            delay_s=None if delay_ns is None else self._delay_s(row, delay_ns),
             session_id=row.session_id if is_turn else None,
             hash_ids=row.hash_ids,
             prompt=row.prompt,
+            priority=row.priority,
         )
 
-    def _seconds(self, row: RecordedRow, time_ns: int) -> float:
+    def _arrival_s(self, row: RecordedRow) -> float:
+        remedies = f"choose a part (--start, --end 1000h){self._other_remedy}"
+        return self._seconds(row, row.start_ns - self._zero_ns, "the beginning", remedies)
+
+    def _delay_s(self, row: RecordedRow, delay_ns: int) -> float:
+        return self._seconds(row, delay_ns, "the turn before", "cut such gaps with --max-delay")
+
+    def _seconds(self, row: RecordedRow, time_ns: int, other_end: str, remedies: str) -> float:
         if time_ns > MAX_TIME_S * NS_PER_SECOND:
             raise self._lines.error(
                 row.line,
-                f"{time_ns / NS_PER_SECOND:.10g} s lie between this row and the beginning or the turn before, but a "
-                f"trace spans at most {MAX_TIME_S} s (48.5 days); choose a part by start and end, or by a limit, cut "
-                "delays by a longest one, draw arrivals at a request rate, or check the time unit",
+                f"{time_ns / NS_PER_SECOND:.10g} s lie between this row and {other_end}, but a trace spans at most "
+                f"{MAX_TIME_S} s (48.5 days); {remedies}",
             )
         return to_seconds(time_ns, NS_PER_SECOND)

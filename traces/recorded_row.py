@@ -17,6 +17,8 @@ class RecordedRow(NamedTuple):
         think_ns: recorded pause between the end of the call before and this one, or None where no such thing is stated.
         hash_ids: content ids of the prompt, or None.
         prompt: its text, or None.
+        request_id: that of the file; None makes one of the position.
+        priority: whole number by which it is scheduled.
     """
 
     position: int
@@ -29,3 +31,5 @@ class RecordedRow(NamedTuple):
     think_ns: int | None = None
     hash_ids: tuple[int, ...] | None = None
     prompt: str | None = None
+    request_id: str | None = None
+    priority: int = 0

@@ -10,6 +10,9 @@ from traces.row_window import RowWindow
 from traces.time_quantum import NS_PER_SECOND
 from traces.trace_lines import TraceLines
 
+CHECK_UNIT = ", or check the time unit (--time-unit)"
+DRAW_ARRIVALS = ", or draw arrivals (--request-rate)"
+
 
 class Recording:
     """Takes the rows of one file.
@@ -19,6 +22,7 @@ class Recording:
         settings: how it is read.
         origin_ns: time of the file that is 0 in the trace; None is its earliest row.
         dropped: where rows that cannot be replayed are counted, if others count there too.
+        other_remedy: what helps, beside a window, where times lie too far apart.
     """
 
     def __init__(
@@ -27,7 +31,9 @@ class Recording:
         settings: ReadSettings,
         origin_ns: int | None = None,
         dropped: DroppedRows | None = None,
+        other_remedy: str = CHECK_UNIT,
     ) -> None:
+        self._other_remedy = other_remedy
         self._lines = lines
         self._settings = settings
         keeps_sessions = not settings.rule.is_open
@@ -79,7 +85,7 @@ class Recording:
         kept = self.rows if rows is None else rows
         if not kept and self._rows.num_offered:
             raise TraceError(self._nothing_inside())
-        requests = RecordedRequests(self._settings, self._rows.zero_ns, self._lines)
+        requests = RecordedRequests(self._settings, self._rows.zero_ns, self._lines, self._other_remedy)
         made = requests.of(kept)
         by_reason = self._dropped.by_reason
         dropped = dropped_notice(self._rows.num_offered, by_reason)

@@ -58,7 +58,9 @@ def read_sharegpt(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
     """
     settings.check_arrivals(False, "times", lines)
     if settings.tokenizer is None:
-        raise TraceError(f"{lines.path} holds texts, whose lengths need a tokenizer; give the path of a tokenizer.json")
+        raise TraceError(
+            f"{lines.path} holds texts, whose lengths need a tokenizer; give the path of a tokenizer.json (--tokenizer)"
+        )
     tokenizer = TextTokenizer(settings.tokenizer)
     decoder = RowDecoder(Conversation, MEANINGS, lines, UNUSED)
     recording = Recording(lines, settings, origin_ns=0)

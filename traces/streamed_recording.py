@@ -48,7 +48,7 @@ class StreamedRecording:
 
         Raises:
             TraceError: a line is not what it must be.
-            UnstreamableError: rows are not in the order of time, or belong to sessions.
+            UnstreamableError: rows are not in the order of time, belong to sessions, or have ids of their own.
         """
         zero_ns = self._rows.origin_ns
         latest_ns = 0
@@ -56,7 +56,8 @@ class StreamedRecording:
             if zero_ns is None:
                 zero_ns = row.start_ns
             since_ns = row.start_ns - zero_ns
-            if row.session_id is not None or since_ns < latest_ns or since_ns > MAX_TIME_S * NS_PER_SECOND:
+            is_alone = row.session_id is None and row.request_id is None  # ids must be compared with all others
+            if not (is_alone and latest_ns <= since_ns <= MAX_TIME_S * NS_PER_SECOND):
                 raise UnstreamableError
             latest_ns = since_ns
             self._num_kept += 1
@@ -80,4 +81,5 @@ def _request(row: RecordedRow, since_ns: int) -> TraceRequest:
         input_length=row.input_length,
         output_length=row.output_length,
         arrival_s=to_seconds(since_ns, NS_PER_SECOND),
+        priority=row.priority,
     )

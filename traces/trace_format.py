@@ -7,6 +7,7 @@ import msgspec
 
 from traces.azure import AZURE_COLUMNS
 from traces.burstgpt import BURSTGPT_COLUMNS
+from traces.column_map import COLUMNS_PATTERN
 from traces.csv_rows import csv_header
 from traces.errors import TraceError
 from traces.json_values import JsonValues
@@ -60,9 +61,11 @@ FORMATS = (
     TraceFormat("tracelab-replay", TRACELAB_REPLAY_COLUMNS, ("time_unit", "request_rate"), True),
     TraceFormat("vidur", VIDUR_COLUMNS, ("time_unit", "request_rate"), True),
     TraceFormat("servegen", (), (), True),
+    TraceFormat("columns", (), ("columns", "time_unit", *SESSION_SETTINGS), True),  # known by being asked for
 )
 FORMAT_NAMES = tuple(sorted(format.name for format in FORMATS))
-KNOWN = "known formats are " + ", ".join(FORMAT_NAMES)
+KNOWN = "known formats are " + ", ".join(name for name in FORMAT_NAMES if name != "columns")
+OWN_CSV = f"a CSV file of your own is read with --columns {COLUMNS_PATTERN}"
 MAX_SHOWN = 8
 MAX_LOOKED_AT = 64 * 2**20
 
@@ -101,7 +104,12 @@ def recognised_format(lines: TraceLines) -> Recognition:
     if is_servegen_row(header):
         return Recognition("servegen", "its first row, six values without a header")
     start = content[:60].decode(errors="replace")
-    raise lines.error(number, f"{start!r} is neither JSON nor a known CSV header; {KNOWN}")
+    raise lines.error(number, f"{start!r} is neither JSON nor a known CSV header; {KNOWN}; {OWN_CSV}")
+
+
+def given_format(format: str, settings: ReadSettings) -> str:
+    """Return the format that is asked for: "auto" where columns are named is "columns"."""
+    return "columns" if format == "auto" and settings.columns is not None else format
 
 
 def check_settings(name: str, settings: ReadSettings) -> None:
@@ -113,7 +121,7 @@ def check_settings(name: str, settings: ReadSettings) -> None:
     format = next((format for format in FORMATS if format.name == name), None)
     if format is None:
         raise TraceError(f"trace format {name!r} is not known; known are auto, {', '.join(FORMAT_NAMES)}")
-    for setting in ("time_unit", "request_rate", "tokenizer", *SESSION_SETTINGS):
+    for setting in ("columns", "time_unit", "request_rate", "tokenizer", *SESSION_SETTINGS):
         value = getattr(settings, setting)
         if value is not None and setting not in format.settings:
             users = sorted(each.name for each in FORMATS if setting in each.settings)

@@ -10,7 +10,7 @@ from traces.drawn_arrivals import DrawnArrivals
 from traces.parsed_rows import ParsedRows
 from traces.read_settings import ReadSettings
 from traces.recorded_row import RecordedRow
-from traces.recording import Recording
+from traces.recording import DRAW_ARRIVALS, Recording
 from traces.row_decoder import RowDecoder
 from traces.stated_prefixes import StatedPrefixes
 from traces.trace_lines import TraceLines
@@ -84,7 +84,7 @@ def read_tracelab(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
         TraceError: a line is not what it must be.
     """
     decoder = RowDecoder(TraceLabRound, MEANINGS, lines, UNUSED)
-    recording = Recording(lines, settings)
+    recording = Recording(lines, settings, other_remedy=DRAW_ARRIVALS)
     sessions = _sessions(lines, decoder, recording)
     if settings.request_rate is not None:
         sessions = _at_drawn_times(sessions, DrawnArrivals(settings))

@@ -9,6 +9,7 @@ from traces.parsed_rows import ParsedRows
 from traces.read_settings import ReadSettings
 from traces.recorded_row import RecordedRow
 from traces.recording import Recording
+from traces.time_origin import is_calendar, origin_notice
 from traces.trace_lines import TraceLines
 
 VIDUR_COLUMNS = ("num_prefill_tokens", "num_decode_tokens")
@@ -18,7 +19,7 @@ UNUSED_COLUMNS = ("num_total_tokens", "pd_ratio")
 class VidurRows:
     """The usable rows of `num_prefill_tokens`, `num_decode_tokens` and, if there is one, `arrived_at`.
 
-    Rows with a length of zero are dropped and counted.
+    Rows with a length of zero are dropped and counted. Times beyond what a trace may span count from the earliest row.
 
     Args:
         lines: the file.
@@ -28,14 +29,21 @@ class VidurRows:
         TraceError: the header lacks a column, or settings are given for arrivals that the file has or lacks.
     """
 
-    origin_ns = 0
-
     def __init__(self, lines: TraceLines, settings: ReadSettings) -> None:
         self.dropped = DroppedRows()
         self._settings = settings
         self._table = CsvRows(lines, VIDUR_COLUMNS, ("arrived_at", *UNUSED_COLUMNS))
         self._arrivals = DrawnArrivals(settings)
-        settings.check_arrivals(self._table.has("arrived_at"), "arrived_at", lines)
+        is_timed = self._table.has("arrived_at")
+        settings.check_arrivals(is_timed, "arrived_at", lines)
+        units = settings.units_per_second("s")
+        self._is_calendar = is_timed and is_calendar(lines, self._table, "arrived_at", len(VIDUR_COLUMNS), units)
+        self._earliest_ns: int | None = None
+
+    @property
+    def origin_ns(self) -> int | None:
+        """Time that is 0 in the trace; None is the earliest row."""
+        return None if self._is_calendar else 0
 
     def __iter__(self) -> Iterator[RecordedRow]:
         """Yield each.
@@ -51,6 +59,7 @@ class VidurRows:
             start_ns = table.time_ns(line, "arrived_at", arrived, units) if is_timed else None
             if not self.dropped.drops(("num_prefill_tokens", num_input), ("num_decode_tokens", num_output)):
                 start_ns = self._arrivals.next_ns() if start_ns is None else start_ns
+                self._earliest_ns = start_ns if self._earliest_ns is None else min(start_ns, self._earliest_ns)
                 yield RecordedRow(index, line, start_ns, num_input, num_output)
 
     @property
@@ -59,7 +68,9 @@ class VidurRows:
         is_timed = self._table.has("arrived_at")
         times = f"arrived_at in {self._settings.unit_name('s')}" if is_timed else "lengths only"
         drawn = () if is_timed else (self._arrivals.notice("requests"),)
-        return f"Read as Vidur CSV, {times}.", *drawn, *self._table.notices
+        is_told = self._is_calendar and self._earliest_ns is not None
+        origin = (origin_notice("arrived_at", self._earliest_ns or 0),) if is_told else ()
+        return f"Read as Vidur CSV, {times}.", *drawn, *origin, *self._table.notices
 
 
 def read_vidur(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
@@ -69,7 +80,7 @@ def read_vidur(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
         TraceError: a line is not what it must be, or settings are given for arrivals that the file has or lacks.
     """
     rows = VidurRows(lines, settings)
-    recording = Recording(lines, settings, VidurRows.origin_ns, rows.dropped)
+    recording = Recording(lines, settings, rows.origin_ns, rows.dropped)
     for row in rows:
         recording.add(row)
     return recording.parsed(*rows.notices, *recording.order_notice)

@@ -10,7 +10,7 @@ from traces.json_values import JsonValues
 from traces.parsed_rows import ParsedRows
 from traces.read_settings import ReadSettings
 from traces.recorded_row import RecordedRow
-from traces.recording import Recording
+from traces.recording import DRAW_ARRIVALS, Recording
 from traces.row_decoder import RowDecoder
 from traces.time_quantum import NS_PER_SECOND
 from traces.trace_lines import TraceLines
@@ -91,7 +91,7 @@ def read_weka(lines: TraceLines, settings: ReadSettings) -> ParsedRows:
     """
     settings.check_arrivals(False, "times of sessions", lines)
     decoder = RowDecoder(WekaSession, MEANINGS, lines, UNUSED)
-    recording = Recording(lines, settings, origin_ns=0)
+    recording = Recording(lines, settings, origin_ns=0, other_remedy=DRAW_ARRIVALS)
     calls = WekaCalls(lines, recording)
     arrivals = DrawnArrivals(settings)
     for line, content in JsonValues(lines, settings.max_line_bytes):

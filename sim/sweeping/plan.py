@@ -24,7 +24,7 @@ NOT_COMPARED = ("rate_scale", "policy", "slo")
 
 _OF_TRACE = (
     *("trace_format", "trace_block_size", "time_unit", "delay_rule", "api_time_scale", "max_delay_s", "request_rate"),
-    *("tokenizer", "start_s", "end_s", "limit", "seed"),
+    *("tokenizer", "columns", "start_s", "end_s", "limit", "seed"),
 )
 
 Values = dict[str, Any]

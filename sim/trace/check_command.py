@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from sim.clean_exit import clean_exit
+from sim.message import tell
 from sim.trace.read_options import read_settings, with_read_options
 
 
@@ -22,6 +23,7 @@ def _check(
     """Say what is wrong with trace files, a problem a line; exit code 2 if anything is, 0 if nothing.
 
     Problems are what a replay refuses, and what it would put right or leave out: rows of no length, rows out of order.
+    What is odd about arrivals is no problem, but a note on stderr.
     """
     with clean_exit():
         from traces.checker import TraceChecker
@@ -36,7 +38,9 @@ def _check(
                 print(problem)
             if not result.problems:
                 print(f"{path}: {result.num_requests:,} requests, no problem")
-            elif not result.is_complete:
+            for warning in result.warnings:
+                tell("note", f"{path}: {warning}")
+            if result.problems and not result.is_complete:
                 print(f"{path}: there may be more, the check ended here")
         if has_problems:
             raise typer.Exit(2)

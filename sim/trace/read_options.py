@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 READ_OPTIONS = (
     *("trace_format", "trace_block_size", "time_unit", "tokenizer", "start", "end", "limit"),
-    *("request_rate", "delay_rule", "api_time_scale", "max_delay"),
+    *("request_rate", "delay_rule", "api_time_scale", "max_delay", "columns"),
 )
 _DURATIONS = ("start", "end", "max_delay")
 
@@ -42,6 +42,7 @@ def read_settings(options: Mapping[str, Any], seed: int) -> "tuple[ReadSettings,
         request_rate=options["request_rate"],
         seed=seed,
         tokenizer=options["tokenizer"],
+        columns=options["columns"],
         window=Window(times_s["start"], times_s["end"], options["limit"]),
     )
     return settings, options["trace_format"] or "auto"

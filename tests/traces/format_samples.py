@@ -25,6 +25,8 @@ CSV = {
     "vidur": ["arrived_at,num_prefill_tokens,num_decode_tokens", "0.0,374,44", "4.314579,396,109"],
     "servegen": ["0,0.01,1.0,Gamma,1.0,2.0", "600,0,0,,0,0", "1200,0.02,1.5,Weibull,0.7,70"],
 }
+OWN_COLUMNS = "time=at,input=in,output=out,session=chat"
+OWN_CSV = ["out,in,at,chat", "44,374,1700000000.5,", "109,396,1700000001,", "5,0,1700000001.25,", "7,8,1700000002,x"]
 NATIVE: list[dict[str, Any]] = [
     {"timestamp": 0, "input_length": 600, "output_length": 5, "hash_ids": [0, 1], "session_id": "s"},
     {"delay": 20.5, "input_length": 700, "output_length": 5, "hash_ids": [0, 2], "session_id": "s"},
@@ -69,4 +71,6 @@ FORMATS = [*CSV, *JSON]
 
 def content_of(format: str) -> str:
     """A file of a format, lines in the manner of the format."""
+    if format == "columns":
+        return "\n".join(OWN_CSV) + "\n"
     return "\n".join(CSV[format] if format in CSV else map(json.dumps, JSON[format])) + "\n"

@@ -17,7 +17,7 @@ def test_calendar_times_count_from_the_earliest_with_a_notice(trace_file: TraceF
     start = 1_700_000_000_000
     trace = read_trace(trace_file(rows(start + 2000, start + 500.25, start)))
     assert [request.arrival_s for request in trace.requests] == [0.0, round(0.50025 * 2**30) / 2**30, 2.0]
-    assert any("calendar times" in notice and "1700000000000" in notice for notice in trace.notices)
+    assert any("calendar times" in notice and "2023-11-14 22:13:20+00:00" in notice for notice in trace.notices)
 
 
 def test_the_longest_span_is_accepted(trace_file: TraceFile) -> None:
@@ -40,3 +40,10 @@ def test_a_delay_beyond_the_clock_is_refused(trace_file: TraceFile) -> None:
         TraceError, match=r"line 2: delay is 10000000000000.0, but delay must be a number of milliseconds from 0 to"
     ):
         read_trace(path)
+
+
+def test_the_origin_of_calendar_times_is_a_date(trace_file: TraceFile) -> None:
+    trace = read_trace(trace_file(rows(1700000000072, 1700000000572)))
+    assert "Time stamps are calendar times: they count from the earliest, 2023-11-14 22:13:20.072000+00:00." in (
+        trace.notices
+    )

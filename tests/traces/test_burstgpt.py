@@ -93,7 +93,7 @@ def test_a_failed_first_turn_leaves_the_next_as_the_first(trace_file: TraceFile)
 def test_months_need_a_window_which_keeps_sessions_whole(trace_file: TraceFile) -> None:
     far = 60 * 86_400
     path = trace_file(v3((0, "a", 1, 1, 1), (far, "b", 1, 2, 2), (far + 5, "c", 1, 3, 3), (far + 90, "b", 1, 4, 4)))
-    with pytest.raises(TraceError, match=r"but a trace spans at most 4194304 s \(48.5 days\); choose a part by start"):
+    with pytest.raises(TraceError, match=r"but a trace spans at most 4194304 s .*; choose a part \(--start, --end"):
         read_trace(path)
     trace = read_trace(path, ReadSettings(window=Window(start_s=far - 1, end_s=far + 5)))
     assert [(request.input_length, request.arrival_s) for request in trace.requests] == [(2, 1.0), (4, None)]

@@ -11,7 +11,7 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.traces.format_samples import FORMATS, JSON, PMF, content_of
+from tests.traces.format_samples import FORMATS, JSON, OWN_COLUMNS, PMF, content_of
 from traces import ReadSettings, TraceError, TraceRequest, read_trace
 from traces.checker import TraceChecker
 from traces.feed import STREAMED, feed
@@ -44,6 +44,10 @@ def read(path: Path, reading: ReadSettings | None = None) -> Outcome:
     return sentence
 
 
+def reading_of(format: str) -> ReadSettings:
+    return ReadSettings(columns=OWN_COLUMNS if format == "columns" else None)
+
+
 class Taken:
     """Takes requests."""
 
@@ -53,9 +57,9 @@ class Taken:
         self.add = self.requests.append
 
 
-def fed(path: Path) -> Outcome:
+def fed(path: Path, reading: ReadSettings) -> Outcome:
     try:
-        _, taken = feed(path, ReadSettings(), "auto", Taken)
+        _, taken = feed(path, reading, "auto", Taken)
     except TraceError as error:
         return str(error)
     return taken.requests, taken.block_size
@@ -67,18 +71,18 @@ def fed(path: Path) -> Outcome:
 def test_rows_are_taken_one_by_one_as_they_are_read(tmp_path: Path, format: str, data: st.DataObject) -> None:
     path = tmp_path / "t.txt"
     path.write_bytes(mutated(content_of(format).encode(), data))
-    assert fed(path) == read(path)
+    assert fed(path, reading_of(format)) == read(path, reading_of(format))
 
 
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format", [*FORMATS, "columns"])
 @fuzzed
 @given(st.data())
 def test_a_check_finds_a_problem_where_reading_does(tmp_path: Path, format: str, data: st.DataObject) -> None:
     (tmp_path / "m-dataset.json").write_text(json.dumps(PMF))
     path = tmp_path / "m-trace.csv"
     path.write_bytes(mutated(content_of(format).encode(), data))
-    result = TraceChecker(ReadSettings(), 5).check(path)
-    outcome = read(path)
+    result = TraceChecker(reading_of(format), 5).check(path)
+    outcome = read(path, reading_of(format))
     if isinstance(outcome, str):
         assert result.problems[0] == outcome
     else:

@@ -71,8 +71,8 @@ def test_seconds_are_not_taken_for_milliseconds(trace_file: TraceFile) -> None:
 
 def test_a_given_format_must_be_known(trace_file: TraceFile) -> None:
     assert error_of(trace_file(NATIVE), "csv") == (
-        "trace format 'csv' is not known; known are auto, azure, bailian, burstgpt, llmservingsim, native, servegen, "
-        "sharegpt, tracelab, tracelab-replay, vidur, weka"
+        "trace format 'csv' is not known; known are auto, azure, bailian, burstgpt, columns, llmservingsim, native, "
+        "servegen, sharegpt, tracelab, tracelab-replay, vidur, weka"
     )
 
 

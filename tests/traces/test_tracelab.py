@@ -86,7 +86,7 @@ def test_rounds_without_length_or_events_are_dropped_and_counted(trace_file: Tra
 
 def test_sessions_months_apart_need_a_part_or_a_rate(trace_file: TraceFile) -> None:
     path = trace_file(f"{ROWS}\n{llm_round('z', 0, 0, 5, 1, 2).replace('2026-06', '2026-12')}")
-    with pytest.raises(TraceError, match="draw arrivals at a request rate"):
+    with pytest.raises(TraceError, match=r"\(--start, --end 1000h\), or draw arrivals \(--request-rate\)$"):
         read_trace(path)
     drawn = read_trace(path, ReadSettings(request_rate=1, seed=5))
     assert [r.session_id for r in drawn.requests if r.arrival_s is not None] == ["a", "b", "z"]

@@ -17,6 +17,22 @@ def test_arrivals_are_seconds(trace_file: TraceFile) -> None:
     assert "3 rows read: 2 kept, 1 dropped (1 because num_prefill_tokens is 0)." in trace.notices
 
 
+@pytest.mark.parametrize(("factor", "unit"), [(1, None), (1000, "ms")])
+def test_seconds_since_1970_count_from_the_earliest(trace_file: TraceFile, factor: int, unit: str | None) -> None:
+    times = [1_700_000_001.5 * factor, 1_700_000_000 * factor, 1_700_000_003 * factor]
+    path = trace_file("arrived_at,num_prefill_tokens,num_decode_tokens\n" + "".join(f"{t},5,5\n" for t in times))
+    trace = read_trace(path, ReadSettings(time_unit=unit))
+    assert [request.arrival_s for request in trace.requests] == [0.0, 1.5, 3.0]
+    origin = "arrived_at is calendar time: times count from the earliest request, 2023-11-14 22:13:20+00:00."
+    assert origin in trace.notices
+
+
+def test_times_that_a_trace_may_span_stay_as_they_are(trace_file: TraceFile) -> None:
+    trace = read_trace(trace_file("arrived_at,num_prefill_tokens,num_decode_tokens\n7,5,5\n8,5,5\n"))
+    assert [request.arrival_s for request in trace.requests] == [7.0, 8.0]
+    assert not any("count from" in notice for notice in trace.notices)
+
+
 def test_lengths_alone_arrive_at_zero_and_that_is_said(trace_file: TraceFile) -> None:
     trace = read_trace(trace_file(LENGTHS))
     assert [(r.input_length, r.output_length, r.arrival_s) for r in trace.requests] == [

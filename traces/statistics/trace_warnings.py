@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from traces.load_notice import DOUBTFUL_RATE
+from traces.load_notice import rate_doubt
 from traces.statistics.arrival_counts import ArrivalSummary
 from traces.statistics.length_counts import LengthSummary
 from traces.statistics.trace_profile import TraceProfile
@@ -25,7 +25,7 @@ def trace_warnings(profile: TraceProfile, max_model_len: int | None) -> tuple[st
     return (
         *_about_drops(profile),
         *_about_length(profile, max_model_len),
-        *_about_arrivals(profile.arrivals),
+        *arrival_warnings(profile.arrivals),
         *_about_equal_lengths("prompts", profile.inputs, profile.num_requests),
         *_about_equal_lengths("outputs", profile.outputs, profile.num_requests),
     )
@@ -45,16 +45,18 @@ def _about_length(profile: TraceProfile, max_model_len: int | None) -> Iterator[
         )
 
 
-def _about_arrivals(arrivals: ArrivalSummary) -> Iterator[str]:
+def arrival_warnings(arrivals: ArrivalSummary) -> Iterator[str]:
+    """Yield a sentence for each thing that is odd about arrivals."""
     if arrivals.num > 1 and arrivals.rate is None:
         yield "All requests arrive at one time; a replay measures how long a batch takes, not a service under load."
-        return
-    if arrivals.rate is not None and arrivals.rate > DOUBTFUL_RATE:
-        yield (
-            f"A rate of {arrivals.rate:,.0f} a second is doubtful: check the time unit, and give another (--time-unit) "
-            "if it is wrong."
-        )
-    if arrivals.num < MIN_REQUESTS:
+    elif arrivals.rate is not None:
+        yield from rate_doubt(arrivals.rate, arrivals.span_s)
+        yield from spacing_warnings(arrivals)
+
+
+def spacing_warnings(arrivals: ArrivalSummary) -> Iterator[str]:
+    """Yield a sentence for each thing that is odd about the gaps between arrivals that do not all come at once."""
+    if arrivals.num < MIN_REQUESTS or arrivals.rate is None:
         return
     if arrivals.num_tied >= TIED_SHARE * arrivals.num:
         share = 100 * arrivals.num_tied / arrivals.num

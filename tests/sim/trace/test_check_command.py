@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from tests.sim.command import ROOT, command, row, write_rows
+from tests.sim.command import ROOT, command, replay, row, write_rows
 
 EXAMPLE = ROOT / "examples" / "shared_prefixes.jsonl"
 
@@ -28,3 +28,24 @@ def test_problems_are_lines_and_exit_code_2(tmp_path: Path) -> None:
 def test_a_setting_that_cannot_be_is_a_sentence(tmp_path: Path) -> None:
     assert "end is '5'" in command("trace", "check", EXAMPLE, "--end", "5").error
     assert "does not exist" in command("trace", "check", tmp_path / "no").out
+
+
+def test_odd_arrivals_are_notes_and_no_problem(tmp_path: Path) -> None:
+    tied = write_rows(tmp_path / "tied.jsonl", *(row(1000 * (i // 2)) for i in range(40)))
+    slow = write_rows(tmp_path / "slow.jsonl", *(row(1_000_000 * i) for i in range(10)))
+    done = command("trace", "check", tied, slow)
+    assert done.code == 0
+    first, second = done.notes
+    assert first.startswith(
+        f"{tied}: 40 arrivals (100 %) have the same time as another; different times lie at least 1 s"
+    )
+    assert second.startswith(
+        f"{slow}: A rate of 0.0011 a second over 2 h is so low that requests hardly meet: check the"
+    )
+    assert any("40 arrivals (100 %) have the same time" in note for note in replay(tied, "--json").notes)
+    assert any("A rate of 0.0011 a second over 2 h" in note for note in replay(slow, "--json").notes)
+
+
+def test_of_a_file_that_is_not_there_no_more_is_expected(tmp_path: Path) -> None:
+    done = command("trace", "check", tmp_path / "no.jsonl")
+    assert (done.code, done.out) == (2, f"{tmp_path / 'no.jsonl'} does not exist\n")
