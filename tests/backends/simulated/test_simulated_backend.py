@@ -75,8 +75,9 @@ def test_a_decode_step_runs_in_the_smallest_graph_that_holds_it(num_rows: int, g
 def test_steps_with_prefill_rows_run_in_graphs_of_their_own_or_eager() -> None:
     mixed = batch_of({"a": Row(2, 0), "b": Row(1, 5)}, admitted=["a", "b"])
     assert backend().execute(mixed).graph_size is None
-    sizes = {"graph_sizes": (1, 2), "mixed_graph_sizes": (2, 8)}
-    captured = SimulatedBackend(LinearModel(), num_blocks=10, vocab_size=1000, **sizes)
+    captured = SimulatedBackend(
+        LinearModel(), num_blocks=10, vocab_size=1000, graph_sizes=(1, 2), mixed_graph_sizes=(2, 8)
+    )
     assert captured.execute(mixed).graph_size == 8
 
 
