@@ -22,7 +22,8 @@ def simulated(_):
 
 
 def real(folder, **more):
-    return Qwen3Backend.from_folder(folder, device="cpu", num_blocks=NUM_BLOCKS, **LIMITS, **more)[0]
+    largest = LIMITS | {"max_num_batched_tokens": LIMITS["max_model_len"]}  # a prompt at once, which nano-vllm needs
+    return Qwen3Backend.from_folder(folder, device="cpu", num_blocks=NUM_BLOCKS, **largest, **more)[0]
 
 
 def replaying(folder):

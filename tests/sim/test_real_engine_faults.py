@@ -75,7 +75,7 @@ def add_another_tokenizer(folder: Path) -> None:
         (cut, "is cut or no safetensors file"),
         (forget_a_tensor, "model.layers.1.mlp.up_proj.weight"),
         (name_another_vocabulary, "model.embed_tokens.weight"),
-        (add_another_tokenizer, f"tokens and the model knows {VOCAB}"),
+        (add_another_tokenizer, f"token id 299 and the model knows 0 to {VOCAB - 1}"),
         (lambda folder: (folder / "config.json").write_text("{"), "config.json"),
     ],
 )

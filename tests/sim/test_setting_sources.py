@@ -59,7 +59,10 @@ def test_config_file_may_begin_with_a_byte_order_mark(config: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("colour = 1", r"settings\.toml: unknown setting colour; known: backend, cost, model"),
+        (
+            "colour = 1",
+            r"settings\.toml: unknown setting colour \(did you mean columns\?\); known: backend, cost",
+        ),
         ("[engine]\ntp = 2", "unknown setting engine"),
         ('max_num_seqs = "7"', r"settings\.toml: max_num_seqs is '7'; it must be a whole number\."),
         ("max_num_seqs = 7.0", r"max_num_seqs is 7\.0; it must be a whole number\."),
