@@ -5,6 +5,7 @@ from operator import mul
 from typing import NamedTuple
 
 from engine.batch import Admission, Batch
+from engine.context_sums import ContextSums
 from engine.draft import Admitted, Draft
 from engine.ended import Ended
 from engine.running_set import RunningSet
@@ -27,6 +28,7 @@ def assemble(
     """
     request_ids, num_tokens, samples = running.decode_columns() if draft.is_decode_of_all else _columns(draft)
     first_positions = tuple([seq.num_computed_tokens for seq in draft.rows])
+    num_sampled = draft.num_leading + sum(samples[draft.num_leading :])
     return Batch(
         step=step,
         request_ids=request_ids,
@@ -38,7 +40,7 @@ def assemble(
         preempted=tuple([seq.request_id for seq in draft.preempted]),
         released=released,
         ended=ended,
-        shape=_shape(draft, first_positions, num_tokens, sum(samples), len(released)),
+        shape=_shape(draft, running, first_positions, num_tokens, num_sampled, len(released)),
     )
 
 
@@ -63,26 +65,32 @@ def _admission(admitted: Admitted) -> Admission:
 
 
 def _shape(
-    draft: Draft, firsts: tuple[int, ...], counts: tuple[int, ...], num_sampled: int, num_released: int
+    draft: Draft,
+    running: RunningSet,
+    firsts: tuple[int, ...],
+    counts: tuple[int, ...],
+    num_sampled: int,
+    num_released: int,
 ) -> StepShape:
-    chunks = [] if draft.is_decode_of_all else [(first, n) for first, n in zip(firsts, counts, strict=True) if n > 1]
+    num_leading = draft.num_leading
+    others = [*zip(firsts[num_leading:], counts[num_leading:], strict=True)] if num_leading < len(firsts) else []
+    chunks = [(first, n) for first, n in others if n > 1]
+    single = [first for first, n in others if n == 1]
+    leading = firsts[:num_leading]
+    decodes = ContextSums([*leading, *single]) if single else running.context_sums(leading)
     prefill = _prefill_work(chunks) if chunks else _NO_PREFILL
-    decodes = [first for first, n in zip(firsts, counts, strict=True) if n == 1] if chunks else firsts
-    num_decodes, sum_firsts = len(decodes), sum(decodes)
-    longest = max(decodes) + 1 if decodes else 0
     return StepShape(
         num_prefill_tokens=prefill.num_tokens,
         num_prefill_seqs=len(chunks),
         prefill_qk=prefill.qk,
         prefill_qq=prefill.qq,
         prefill_context=prefill.context,
-        max_query=max(counts) if chunks else min(num_decodes, 1),
-        max_context=max(prefill.longest, longest),
-        num_decode_seqs=num_decodes,
-        decode_context=sum_firsts + num_decodes,
-        # A context is one more than the position: (first + 1)^2 = first^2 + 2 first + 1.
-        decode_context_sq=sum(map(mul, decodes, decodes)) + 2 * sum_firsts + num_decodes,
-        max_decode_context=longest,
+        max_query=max(counts) if chunks else min(decodes.num_rows, 1),
+        max_context=max(prefill.longest, decodes.longest),
+        num_decode_seqs=decodes.num_rows,
+        decode_context=decodes.total,
+        decode_context_sq=decodes.total_sq,
+        max_decode_context=decodes.longest,
         num_sampled=num_sampled,
         num_new_blocks=draft.num_new_blocks,
         num_admitted=len(draft.admitted),

@@ -140,17 +140,20 @@ class BlockManager:
         """
         self._runs.distrust(block_ids)
 
-    def is_full(self, seq: Sequence) -> bool:
-        """Whether a decoding sequence needs a block for its next token."""
-        return seq.num_computed_tokens == len(seq.block_table) * self.block_size
+    def full_among(self, seqs: list[Sequence]) -> list[Sequence]:
+        """Those of decoding sequences that need a block for their next token."""
+        size = self.block_size
+        return [seq for seq in seqs if seq.num_computed_tokens == len(seq.block_table) * size]
 
     def extend_decodes(self, full: list[Sequence]) -> dict[Sequence, tuple[int, ...]]:
         """`extend` many decoding sequences that are full by a token each; there are as many free blocks."""
         taken = self._take(len(full))
+        # What was full is registered, so the next thing that can happen is that the new block becomes full.
+        num_quiet = self.block_size - self._rules.prefix_caching
         for seq, block_id in zip(full, taken, strict=True):
             seq.block_table.append(block_id)
-            self._set_quiet(seq)
-        return {seq: (block_id,) for seq, block_id in zip(full, taken, strict=True)}
+            seq.quiet_until = seq.num_computed_tokens + num_quiet
+        return dict(zip(full, zip(taken), strict=True))
 
     def register_decodes(self, seqs: list[Sequence]) -> dict[Sequence, list[int]]:
         """`register` for many sequences that decode a token; returns the newly findable block of each with one."""
@@ -158,7 +161,19 @@ class BlockManager:
             return {}
         size = self.block_size
         filled = [seq for seq in seqs if seq.num_computed_tokens + 1 == (seq.num_registered + 1) * size]
-        return {seq: self.register(seq, seq.num_computed_tokens + 1) for seq in filled}
+        return {seq: self._register_filled(seq) for seq in filled}
+
+    def _register_filled(self, seq: Sequence) -> list[int]:
+        """`register` for the one block that a decoding sequence fills with its next token."""
+        run = seq.newest_run
+        if run is None or not run.is_open:
+            return self.register(seq, seq.num_computed_tokens + 1)
+        block_id = seq.block_table[seq.num_registered]
+        run.block_ids.append(block_id)
+        seq.num_registered += 1
+        # It is full now, unless it was given more blocks than it needed.
+        seq.quiet_until += 1 if seq.num_registered == len(seq.block_table) else self.block_size
+        return [block_id]
 
     def grow_decodes(self, seqs: list[Sequence], num_steps: int) -> tuple[Growth, ...]:
         """What `num_steps` steps, in each of which all of `seqs` decode, extend and register, in the same order.

@@ -47,10 +47,10 @@ class Draft:
         self.rows[seq] = num_tokens
         self.is_decode_of_all = False
 
-    def lead(self, seqs: list[Sequence], is_all: bool) -> None:
+    def lead(self, rows: dict[Sequence, int], is_all: bool) -> None:
         """Schedule the one next token of the first running sequences, or of all."""
-        self.rows = dict.fromkeys(seqs, 1)
-        self.num_leading = len(seqs)
+        self.rows = rows
+        self.num_leading = len(rows)
         self.is_decode_of_all = is_all
 
     def lose_a_row(self) -> None:

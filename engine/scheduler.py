@@ -181,6 +181,7 @@ class Scheduler:
         growth = self.block_manager.grow_decodes(seqs, num_steps)
         for seq in seqs:
             seq.num_computed_tokens += num_steps
+        self._running.advance(len(seqs), num_steps)
         self._step += num_steps
         self._released.clear()
         # Before the last of the steps that were certain, no row reaches its length.
@@ -202,6 +203,7 @@ class Scheduler:
         for seq, token_id in zip(rows[:num_leading], token_ids, strict=False):
             seq.num_computed_tokens += 1
             seq.output_ids.append(token_id)
+        self._running.advance(num_leading)
         if num_leading == len(rows):
             return rows
         others = self._advance_others(batch, rows, token_ids[num_leading:], num_leading)
@@ -228,11 +230,11 @@ class Scheduler:
                 self.block_manager.register(seq, seq.num_computed_tokens)
 
     def _end_complete(self, rows: list[Sequence]) -> list[Ended]:
-        # A sequence that has just sampled has computed all but its newest token, one in the middle of its prompt less.
-        reasons = {seq: "length" for seq in rows if seq.num_computed_tokens >= seq.stop_at - 1}
+        reasons = dict.fromkeys(self._running.take_complete(), "length")
         if self._num_stoppable:
             reasons |= {seq: "stop" for seq in rows if seq.output_ids and seq.output_ids[-1] in seq.stop_ids}
-        return [self._end(seq, "finished", reasons[seq]) for seq in rows if seq in reasons] if reasons else []
+        ordered = rows if len(reasons) > 1 else reasons
+        return [self._end(seq, "finished", reasons[seq]) for seq in ordered if seq in reasons]
 
     def _fail_rows(self, reasons: Mapping[str, str]) -> list[Ended]:
         """End the rows that failed, and those that hit a block which such a row should have filled in this step."""

@@ -85,6 +85,11 @@ class Sequence:
         return self.num_prompt_tokens + len(self.output_ids) - self.num_computed_tokens
 
     @property
+    def num_steps_left(self) -> int:
+        """Decode steps until it ends by length, if all that is known but its newest token is computed."""
+        return self.stop_at - 1 - self.num_computed_tokens
+
+    @property
     def is_proven(self) -> bool:
         """Whether it has got a token since it got its blocks, so that all that they held then is sound.
 

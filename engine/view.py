@@ -145,13 +145,13 @@ class View:
         due = [seq for seq in leading if seq.num_computed_tokens >= seq.quiet_until]
         if due:
             leading = self._extend_decodes(leading, due)
-        self._draft.lead(leading, is_all=len(leading) == len(self.running))
+        self._draft.lead(self.running.decode_rows(leading), is_all=len(leading) == len(self.running))
         self.budget -= len(leading)
         return len(leading)
 
     def _extend_decodes(self, leading: list[Sequence], due: list[Sequence]) -> list[Sequence]:
         """Blocks and keys for those that are due; returns those for which there are blocks."""
-        full = [seq for seq in due if self._blocks.is_full(seq)]
+        full = self._blocks.full_among(due)
         if len(full) > self._blocks.num_free:
             leading = leading[: leading.index(full[self._blocks.num_free])]
             due = [seq for seq in leading if seq.num_computed_tokens >= seq.quiet_until]

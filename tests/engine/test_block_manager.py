@@ -291,7 +291,7 @@ def test_many_decodes_get_the_blocks_that_single_calls_would_give() -> None:
     prompts = [(10, 11, 12, 13), (30, 31, 32), (50, 51, 52, 53)]
 
     seqs = [_computed(together, *prompt) for prompt in prompts]
-    grown = together.extend_decodes([seq for seq in seqs if together.is_full(seq)])
+    grown = together.extend_decodes(together.full_among(seqs))
     singly = [apart.extend(seq, seq.num_computed_tokens + 1) for seq in [_computed(apart, *each) for each in prompts]]
 
     assert grown == {seqs[0]: (3,), seqs[2]: (4,)}

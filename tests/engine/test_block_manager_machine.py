@@ -110,7 +110,7 @@ class BlockManagerMachine(RuleBasedStateMachine):
         """Only sequences that have outgrown their quiet time are shown to the manager, all of them to the model."""
         seqs = [seq for seq in self.seqs.values() if seq.block_table and seq.num_remaining == 1]
         due = [seq for seq in seqs if seq.num_computed_tokens >= seq.quiet_until]
-        full = [seq for seq in due if self.manager.is_full(seq)]
+        full = self.manager.full_among(due)
         num_needed = sum(seq.num_tokens > len(seq.block_table) * BLOCK_SIZE for seq in seqs)
         assert len(full) == num_needed
         if num_needed <= len(self.model.free):

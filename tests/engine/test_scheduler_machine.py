@@ -18,6 +18,7 @@ from hypothesis.strategies import SearchStrategy
 
 from engine import Policy, Prompt, Request, RequestError, SamplingParams
 from tests.machines import scheduler_state as state
+from tests.machines.plain_shape import plain_shape
 from tests.machines.universe import POLICIES, prompts, sampling_params, universes, workloads
 from tests.machines.world import World
 
@@ -152,6 +153,25 @@ class SchedulerMachine(RuleBasedStateMachine):
             is_decode_alone = self.world.is_nano and set(batch.num_tokens) == {1} and not batch.admitted
             assert len(batch) <= limits.max_num_seqs
             assert sum(batch.num_tokens) <= limits.max_num_batched_tokens or is_decode_alone
+
+    @invariant()
+    def shape_is_that_of_the_rows(self) -> None:
+        if self.world.batch:
+            assert self.world.batch.shape == plain_shape(self.world.batch)
+
+    @invariant()
+    def sums_that_are_kept_are_those_of_the_running_decodes(self) -> None:
+        sums = state.kept_sums(self.scheduler)
+        if sums is not None:
+            contexts = [seq.num_computed_tokens + 1 for seq in state.decoding(self.scheduler)]
+            right = (len(contexts), sum(contexts), sum(n * n for n in contexts), max(contexts, default=0))
+            assert (sums.num_rows, sums.total, sums.total_sq, sums.longest) == right
+
+    @invariant()
+    def nobody_reaches_its_length_unseen(self) -> None:
+        steps = state.steps_to_length(self.scheduler)
+        assert steps.keys() == set(state.decoding(self.scheduler))
+        assert all(1 <= steps[seq] <= seq.num_steps_left for seq in steps)
 
     @invariant()
     def running_set_is_within_max_num_seqs(self) -> None:

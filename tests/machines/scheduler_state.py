@@ -3,6 +3,7 @@
 from collections import Counter
 
 from engine import Scheduler, Sequence
+from engine.context_sums import ContextSums
 from tests.machines import block_views
 
 
@@ -44,3 +45,21 @@ def key_of_blocks(scheduler: Scheduler) -> list[int | None]:
 def findable(scheduler: Scheduler) -> list[tuple[int, list[int]]]:
     """Every key with its blocks, the one that a hit returns first."""
     return block_views.findable(scheduler.block_manager)
+
+
+def decoding(scheduler: Scheduler) -> list[Sequence]:
+    """Running sequences of which the prompt is known to be computed."""
+    return [seq for seq in scheduler._running if seq not in scheduler._running._prefilling]
+
+
+def kept_sums(scheduler: Scheduler) -> ContextSums | None:
+    """What is known of their contexts, if anything."""
+    return scheduler._running._sums
+
+
+def steps_to_length(scheduler: Scheduler) -> dict[Sequence, int]:
+    """For each of them the steps before which it is not looked at."""
+    lengths = scheduler._running._lengths
+    assert {seq: step for step, seqs in lengths._seqs_at.items() for seq in seqs} == lengths._step_of
+    assert sorted(lengths._steps) == sorted(lengths._seqs_at)
+    return {seq: step - lengths._now for seq, step in lengths._step_of.items()}
