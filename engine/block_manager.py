@@ -171,7 +171,7 @@ class BlockManager:
         block_id = seq.block_table[seq.num_registered]
         run.block_ids.append(block_id)
         seq.num_registered += 1
-        # It is full now, unless it was given more blocks than it needed.
+        # It was due; now its table is full, unless it was given more blocks than it needed.
         seq.quiet_until += 1 if seq.num_registered == len(seq.block_table) else self.block_size
         return [block_id]
 

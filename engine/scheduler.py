@@ -233,7 +233,7 @@ class Scheduler:
         reasons = dict.fromkeys(self._running.take_complete(), "length")
         if self._num_stoppable:
             reasons |= {seq: "stop" for seq in rows if seq.output_ids and seq.output_ids[-1] in seq.stop_ids}
-        ordered = rows if len(reasons) > 1 else reasons
+        ordered = rows if len(reasons) > 1 else reasons  # one needs no search for its place
         return [self._end(seq, "finished", reasons[seq]) for seq in ordered if seq in reasons]
 
     def _fail_rows(self, reasons: Mapping[str, str]) -> list[Ended]:
@@ -270,19 +270,16 @@ class Scheduler:
         """Nothing was planned: let a request fail that has outgrown the pool, or say that the policy is stuck."""
         if not self._live:
             return
-        stuck = next((seq for seq in self._waiting if self._outgrew_pool(seq)), None)
+        blocks = self.block_manager
+        stuck = next((seq for seq in self._waiting if blocks.blocks_for(seq.num_tokens) > blocks.num_blocks), None)
         if len(self._running) or stuck is None:
             raise NoProgressError(
                 f"The policy {type(self.policy).__name__} scheduled nothing in step {self._step} with "
                 f"{len(self._running)} running and {len(self._waiting)} waiting requests and "
-                f"{self.block_manager.num_free} of {self.block_manager.num_blocks} blocks free; it would stay like "
-                "this for ever."
+                f"{blocks.num_free} of {blocks.num_blocks} blocks free; it would stay like this for ever."
             )
         self._waiting.remove(stuck)
         draft.failed.append(stuck)
-
-    def _outgrew_pool(self, seq: Sequence) -> bool:
-        return self.block_manager.blocks_for(seq.num_tokens) > self.block_manager.num_blocks
 
     def _too_long(self, seq: Sequence) -> str:
         return (

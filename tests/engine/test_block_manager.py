@@ -299,6 +299,37 @@ def test_many_decodes_get_the_blocks_that_single_calls_would_give() -> None:
     assert singly == [[3], [], [4]]
 
 
+@pytest.mark.parametrize("block_size", [1, 2, 4])
+@pytest.mark.parametrize("num_spare", [0, 1, 6])
+def test_decodes_at_a_stroke_are_due_when_single_ones_are(block_size: int, num_spare: int) -> None:
+    """Also those whose tables are longer than their tokens need."""
+    outcomes: list[list[object]] = []
+    for manager in (BlockManager(30, block_size, Rules()), BlockManager(30, block_size, Rules())):
+        seq = Sequence(request("s", 5, max_tokens=20), 0, 99, frozenset(), block_size)
+        manager.allocate(seq, [], 5 + num_spare)
+        manager.register(seq, 5)
+        seq.num_computed_tokens = 5
+        decode = _decode_at_a_stroke if outcomes else _decode_singly
+        outcomes.append([decode(manager, seq) for _ in range(12)])
+
+    assert outcomes[0] == outcomes[1]
+
+
+def _decode_singly(manager: BlockManager, seq: Sequence) -> object:
+    seq.output_ids.append(7)
+    new, fresh = manager.extend(seq, seq.num_tokens), manager.register(seq, seq.num_tokens)
+    seq.num_computed_tokens += 1
+    return new, fresh, list(seq.block_table), seq.num_registered, seq.quiet_until
+
+
+def _decode_at_a_stroke(manager: BlockManager, seq: Sequence) -> object:
+    seq.output_ids.append(7)
+    due = [seq] if seq.num_computed_tokens >= seq.quiet_until else []
+    new, fresh = manager.extend_decodes(manager.full_among(due)), manager.register_decodes(due)
+    seq.num_computed_tokens += 1
+    return list(new.get(seq, ())), fresh.get(seq, []), list(seq.block_table), seq.num_registered, seq.quiet_until
+
+
 @BOTH
 def test_all_blocks_are_free_at_idle_when_sequences_end_within_a_block(policy: Policy) -> None:  # sglang#11970
     driver = Driver(policy, limits(block_size=16), num_blocks=12)

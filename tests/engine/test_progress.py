@@ -179,3 +179,11 @@ def test_policy_that_forgets_the_running_is_reported() -> None:
 
     with pytest.raises(NoProgressError, match="scheduled nothing in step 1 with 1 running and 0 waiting requests"):
         driver.step()
+
+
+def test_those_who_end_together_end_in_the_order_of_their_rows() -> None:
+    """The first one's prompt takes two steps, so it has been decoding for a shorter time."""
+    driver = Driver(VllmPolicy(long_prefill_token_threshold=4), limits(), num_blocks=16)
+    driver.add(request("a", 8, max_tokens=2), request("b", 4, max_tokens=3))
+
+    assert [step.ended for step in driver.steps(3)] == [[], [], [("a", "length"), ("b", "length")]]

@@ -72,3 +72,42 @@ def test_decode_columns_follow_the_set() -> None:
     running.add(a)
     assert running.decode_columns() == (("b", "a"), (1, 1), (True, True))
     assert b.is_running
+
+
+def test_sequences_lead_up_to_the_first_of_several_prompts_and_to_the_limit() -> None:
+    running, (a, b) = _decoding("a", "b")
+    for late in _sequences("late", "later"):
+        running.add(late)
+
+    assert running.leading_decodes(9) == [a, b]
+    assert running.leading_decodes(1) == [a]
+    assert running.decode_rows([a, b]) == {a: 1, b: 1}
+
+
+def test_rows_of_all_are_a_dict_of_their_own() -> None:
+    running, (a, b) = _decoding("a", "b")
+    rows = running.decode_rows([a, b])
+    del rows[a]
+
+    assert list(running.decode_rows([a, b])) == [a, b]
+
+
+def test_context_sums_are_kept_while_all_go_on() -> None:
+    running, (a, b) = _decoding("a", "b")
+    assert running.context_sums((3, 3)).total == 8
+    running.advance(2)
+    a.num_computed_tokens = b.num_computed_tokens = 4
+
+    sums = running.context_sums((4, 4))
+
+    assert (sums.num_rows, sums.total, sums.total_sq, sums.longest) == (2, 10, 50, 5)
+
+
+def test_context_sums_are_those_of_the_positions_when_only_some_have_gone_on_or_are_asked_for() -> None:
+    running, (a, _) = _decoding("a", "b")
+    assert running.context_sums((3, 3)).total == 8
+    assert running.context_sums((3,)).total == 4
+    running.advance(1)
+    a.num_computed_tokens = 4
+
+    assert running.context_sums((4, 3)).total == 9
