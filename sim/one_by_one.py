@@ -1,20 +1,32 @@
 """Steps that are executed one by one."""
 
+from functools import partial
+
 from engine import Backend, BackendEndedError, BackendError, Batch, Ended, StepResult
 from sim.serving import Serving
+from sim.spare_time import NoSpareTime, SpareTime
 from sim.step_clock import StepClock
 from sim.step_record import StepRecord
 from sim.stepper import Process
 
 
 class OneByOne:
-    """Works for every backend, policy and pace."""
+    """Works for every backend, policy and pace.
 
-    def __init__(self, serving: Serving, backend: Backend, step_clock: StepClock) -> None:
-        """Put the parts together."""
+    Args:
+        serving: what the loop shares.
+        backend: executes.
+        step_clock: how long steps last.
+        spare_time: when steps are written down.
+    """
+
+    def __init__(
+        self, serving: Serving, backend: Backend, step_clock: StepClock, spare_time: SpareTime | None = None
+    ) -> None:
         self._env, self._arrivals, self._scheduler, self._recorder, self._interrupt = serving
         self._backend = backend
         self._step_clock = step_clock
+        self._spare_time = spare_time or NoSpareTime()
 
     def advance(self) -> Process:
         """Take one step; see `Stepper.advance`.
@@ -33,12 +45,21 @@ class OneByOne:
         if len(batch):
             ended += self._update(batch, result, error)
         counts = (self._scheduler.num_waiting, self._scheduler.num_running, num_used)
-        self._recorder.step(StepRecord(batch, result, ended, start_s, self._env.now, *counts))
+        record = StepRecord(batch, result, ended, start_s, self._env.now, *counts)
+        self._spare_time.put(partial(self._note, record))
         for each in ended:
             self._arrivals.release(each.request_id, self._env.now)
+        if result is None or not self._scheduler.has_unfinished:  # no other step may follow
+            self._spare_time.use()
         self._interrupt.is_recording = False
         if isinstance(error, BackendEndedError):
             raise error
+
+    def _note(self, record: StepRecord) -> None:
+        """Write a step down as a whole, whenever that is."""
+        was_recording, self._interrupt.is_recording = self._interrupt.is_recording, True
+        self._recorder.step(record)
+        self._interrupt.is_recording = was_recording
 
     def _update(self, batch: Batch, result: StepResult | None, error: BackendError | None) -> tuple[Ended, ...]:
         if result is None:

@@ -1,16 +1,18 @@
 """What a replay is put together from."""
 
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any
 
 from backends.foreseeing_backend import ForeseeingBackend
 from engine import Backend, Limits, Policy, Tokenizer
 from sim.cost_source import CostSource
+from sim.host_speed import HostSpeed
 from sim.one_by_one import OneByOne
 from sim.pace import Pace, VirtualPace, WallPace
 from sim.policy_loader import load_policy
 from sim.replay_settings import POLICY_SETTINGS, ReplaySettings
 from sim.serving import Serving
+from sim.spare_time import NoSpareTime, SpareTime
 from sim.step_clock import StepClock
 from sim.stepper import Stepper
 from sim.stretches import Stretches
@@ -33,6 +35,8 @@ class Engine:
         cost: where step times come from; None if they are measured.
         foreseeing: the same backend, if its predicted times are the steps' durations, so that many steps can be taken
             at a time; None if each is to be executed by itself.
+        spare_time: when the backend has time for other work.
+        host_speed: of this host, measured while it runs; None if nothing real runs.
     """
 
     backend: Backend
@@ -46,10 +50,12 @@ class Engine:
     tokenizer: Tokenizer | None = None
     cost: CostSource | None = None
     foreseeing: ForeseeingBackend | None = None
+    spare_time: SpareTime = field(default_factory=NoSpareTime)
+    host_speed: HostSpeed | None = None
 
     def stepper(self, serving: Serving) -> Stepper:
         """What drives the steps of a run on it."""
-        one_by_one = OneByOne(serving, self.backend, self.step_clock)
+        one_by_one = OneByOne(serving, self.backend, self.step_clock, self.spare_time)
         # Where another backend has been put around it, whatever that does to a step must happen to each.
         executing: object = self.backend
         if self.foreseeing is None or self.foreseeing is not executing:

@@ -6,8 +6,10 @@ from typing import Any
 
 from engine import Tokenizer
 from sim.errors import SimError
+from sim.host_speed import HostSpeed
 from sim.parts import Engine
 from sim.replay_settings import ReplaySettings
+from sim.spare_time import DeviceTime, Work
 from sim.step_clock import MeasuredClock
 
 
@@ -20,7 +22,9 @@ def make_real_engine(settings: ReplaySettings) -> Engine:
     """
     if find_spec("torch") is None:
         raise SimError("Backend gpu needs torch; install the gpu extra in the project's folder: pip install '.[gpu]'.")
-    backend, tokenizer = _backend(settings)
+    host_speed = HostSpeed()
+    spare_time = DeviceTime(always=host_speed.probe)
+    backend, tokenizer = _backend(settings, spare_time.use)
     notices = backend.notices
     if not settings.free_run:
         notices += ("Outputs are the trace's: the samples are drawn, for their cost, and replaced.",)
@@ -34,13 +38,15 @@ def make_real_engine(settings: ReplaySettings) -> Engine:
         hardware=backend.hardware,
         notices=notices,
         tokenizer=tokenizer,
+        spare_time=spare_time,
+        host_speed=host_speed,
     )
 
 
-def _backend(settings: ReplaySettings) -> tuple[Any, Tokenizer | None]:  # torch's types are not checked here
+def _backend(settings: ReplaySettings, meanwhile: Work) -> tuple[Any, Tokenizer | None]:  # torch is not typed here
     from backends.qwen3.qwen3_backend import Qwen3Backend
 
-    options = _options(settings)
+    options = _options(settings) | {"meanwhile": meanwhile}
     if Path(settings.model).is_dir():
         backend, tokenizer = Qwen3Backend.from_folder(
             settings.model, load_format=settings.load_format or "auto", **options

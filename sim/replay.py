@@ -17,6 +17,7 @@ from engine import Scheduler
 from sim.arrivals import Arrivals
 from sim.cost_source import CostSource
 from sim.decision_digest import DecisionDigest
+from sim.host_speed import HostSpeed
 from sim.interrupt import Interrupt
 from sim.output_log import NoLog, OutputLog
 from sim.oversize import handle_oversize
@@ -121,16 +122,19 @@ def replay(
     try:
         is_complete = _run(parts, replica)
     finally:
+        engine.spare_time.use()
         outputs.close()
         recorder.finish(arrivals.left())
         engine.backend.close()
-        known = {"complete": is_complete, **_lag(recorder.lags_s)}
+        known = {"complete": is_complete, **_lag(recorder.lags_s), **_host_speed(engine.host_speed)}
         summary = _finish(writer, digest.hexdigest(), time.perf_counter() - wall_start, known, engine.cost)
     return summary
 
 
 def _run(parts: Parts, replica: Replica) -> bool:
     """Serve; returns whether all work is done, which an interrupt in the last step does not change."""
+    if parts.engine.host_speed is not None:
+        parts.engine.host_speed.restart()
     parts.engine.step_clock.restart()
     parts.pace.start()
     environment = parts.pace.environment
@@ -147,6 +151,11 @@ def _run(parts: Parts, replica: Replica) -> bool:
 def _lag(lags_s: list[float]) -> dict[str, float | None]:
     """How far the clock was behind the wall when requests were taken; 0 where there is no wall to be behind."""
     return {"mean_lag_s": fmean(lags_s) if lags_s else None, "max_lag_s": max(lags_s, default=None)}
+
+
+def _host_speed(host_speed: HostSpeed | None) -> dict[str, float | None]:
+    """How quick the host was, where a real one took part."""
+    return {} if host_speed is None else {"host_probe_us": host_speed.probe_us}
 
 
 def _finish(

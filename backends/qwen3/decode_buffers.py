@@ -3,13 +3,14 @@
 import numpy as np
 import torch
 
+from backends.qwen3.decode_stage import DecodeStage
 from backends.qwen3.forward_inputs import ForwardInputs
-from backends.qwen3.input_buffers import SAMPLING_FIELDS, sampling_inputs, write_sampling
-from backends.qwen3.packed_buffer import Field, FieldSpec, PackedBuffer
+from backends.qwen3.input_buffers import SAMPLING_FIELDS
+from backends.qwen3.packed_buffer import FieldSpec, PackedBuffer
 from backends.qwen3.sampling_inputs import SamplingInputs
 from backends.qwen3.sampling_rows import SamplingRows
 from backends.qwen3.sequence_rows import SequenceRows
-from backends.qwen3.step_command import IntArray, StepCommand
+from backends.qwen3.step_command import StepCommand
 from backends.qwen3.table_widths import TableWidths
 
 
@@ -17,7 +18,9 @@ class DecodeBuffers:
     """Rows of one token each, in batch order, padded up to a captured size.
 
     Row columns and, behind them, the block tables of the rows (only as wide as the step needs) travel in one copy; on
-    the device the tables are then spread to the full width that the graphs were captured with.
+    the device the tables are then spread to the full width that the graphs were captured with. There are two stages on
+    the host, so that the next step can be written while the device works on this one: what the host does between two
+    steps is what everybody waits for.
 
     Args:
         rows: tokens and blocks of live sequences.
@@ -35,14 +38,16 @@ class DecodeBuffers:
         self._rows = rows
         specs = [FieldSpec(name, dtype, (max_rows,)) for name, dtype in (*_ROW_FIELDS, *SAMPLING_FIELDS)]
         specs.append(FieldSpec("staged_tables", np.int32, (max_rows * width,)))
-        self._buffer = PackedBuffer(sum(spec.num_bytes for spec in specs), device)
-        self._fields = self._buffer.lay_out(specs)
+        self._buffer = PackedBuffer(sum(spec.num_bytes for spec in specs), device, _NUM_STAGES)
+        layouts = [self._buffer.lay_out(specs, copy) for copy in range(_NUM_STAGES)]
+        self._fields = layouts[0]
+        self._stages = [DecodeStage(fields, rows) for fields in layouts]
+        self._current = 0
+        self._is_foreseen = self._has_tables = False
         self._block_tables = torch.zeros((max_rows, width), dtype=torch.int32, device=device)
         self._empty = torch.zeros(0, dtype=torch.int32, device=device)
         self._starts = torch.zeros(1, dtype=torch.int32, device=device)
-        self._sampled_seats: IntArray | None = None
-        self._sampling: SamplingInputs | None = None
-        self._pad_rows(0, max_rows)
+        self._stages[0].pad(0, max_rows)
         self._buffer.upload(self._buffer.num_bytes)
 
     def width_of(self, command: StepCommand) -> int:
@@ -57,18 +62,38 @@ class DecodeBuffers:
             size: captured size, at least the number of rows.
             sampling: how sequences are sampled; None on a rank that does not sample.
         """
-        num_rows, width = command.num_rows, self.width_of(command)
+        num_rows = command.num_rows
         assert num_rows <= size, f"{num_rows} rows for a graph of {size}"
-        assert width <= self.widths.full, f"{width} blocks for a graph of {self.widths.full}"
-        self._pad_rows(num_rows, size)
-        self._write_rows(command)
-        if sampling is not None:
-            self._write_sampling(command, sampling)
-        staged = self._fields["staged_tables"]
-        num_staged = num_rows * width
-        staged.host[:num_staged].reshape(num_rows, width)[:] = self._rows.block_tables[command.seats, :width]
-        self._buffer.upload(staged.end - staged.host.nbytes + num_staged * staged.host.itemsize)
-        self._block_tables[:num_rows, :width].copy_(staged.device[:num_staged].view(num_rows, width))
+        other = 1 - self._current
+        before, stage = self._stages[self._current], self._stages[other]
+        is_foreseen, has_tables = self._is_foreseen, self._has_tables
+        self.forget()
+        if is_foreseen and stage.is_of(command, size) and stage.take_blocks(command.grown):
+            stage.take_tokens(command.new_tokens.token_ids)
+            is_spread = has_tables and stage.width == before.width and not len(command.grown.seats)
+        else:
+            stage.write(command.seats, command.first_positions, size, sampling)
+            is_spread = False
+        assert stage.width <= self.widths.full, f"{stage.width} blocks for a graph of {self.widths.full}"
+        self._current = other
+        self._send(stage, is_spread)
+        self._has_tables = True
+
+    def foresee(self, command: StepCommand, size: int, sampling: SamplingRows | None) -> None:
+        """Write the step that follows the one filled last if the same rows go on, while the device is busy.
+
+        Args:
+            command: as in the last `fill`, like the others.
+            size: captured size.
+            sampling: how sequences are sampled; None on a rank that does not sample.
+        """
+        if self.width_of(command) < self.widths.full:  # else a row may have come to the end of its table
+            self._stages[1 - self._current].foresee(command, size, sampling)
+            self._is_foreseen = True
+
+    def forget(self) -> None:
+        """Another step comes between: what is foreseen is not the next one, and tables on the device become old."""
+        self._is_foreseen = self._has_tables = False
 
     def forward_inputs(self, size: int, width: int) -> ForwardInputs:
         """What the model reads in a step of `size` rows, padding included, if no row has more than `width` blocks.
@@ -93,34 +118,19 @@ class DecodeBuffers:
 
     def sampling(self) -> SamplingInputs | None:
         """What the sampler reads in the step that was filled last, without padding; None on a rank without sampler."""
-        return self._sampling
+        return self._stages[self._current].sampling
 
-    def _write_sampling(self, command: StepCommand, sampling: SamplingRows) -> None:
-        """Settings are written only when the rows are others than before; they do not change under way."""
-        if command.seats is not self._sampled_seats:
-            write_sampling(self._fields, sampling, command.seats)
-            self._sampling = sampling_inputs(self._fields, sampling, command.seats)
-            self._sampled_seats = command.seats
-        np.add(command.first_positions, 1, out=self._host("sample_positions")[: command.num_rows], dtype=np.int64)
-
-    def _write_rows(self, command: StepCommand) -> None:
-        num_rows = command.num_rows
-        token_ids, positions, slots, context_lens = [self._host(name)[:num_rows] for name, _ in _ROW_FIELDS]
-        positions[:] = command.first_positions
-        np.add(positions, 1, out=context_lens, casting="same_kind")
-        self._rows.gather(command.seats.astype(np.int64), positions, token_ids=token_ids, slots=slots)
-
-    def _pad_rows(self, first: int, size: int) -> None:
-        """Rows that read and write nothing; nobody looks at what they compute."""
-        self._host("slots")[first:size] = -1
-        for name in ("token_ids", "positions", "context_lens"):
-            self._host(name)[first:size] = 0
-
-    def _host(self, name: str) -> np.ndarray:
-        field: Field = self._fields[name]
-        return field.host
+    def _send(self, stage: DecodeStage, is_spread: bool) -> None:
+        """Copy a stage to the device, with its tables unless they are there."""
+        staged, num_staged = self._fields["staged_tables"], 0 if is_spread else stage.num_table_entries
+        num_bytes = staged.end - staged.host.nbytes + num_staged * staged.host.itemsize
+        self._buffer.upload(num_bytes, self._current)
+        if not is_spread:
+            num_rows, width = len(stage.seats), stage.width
+            self._block_tables[:num_rows, :width].copy_(staged.device[:num_staged].view(num_rows, width))
 
 
+_NUM_STAGES = 2
 _ROW_FIELDS = (
     ("token_ids", np.int64),
     ("positions", np.int64),

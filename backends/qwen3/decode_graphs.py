@@ -56,7 +56,16 @@ class DecodeGraphs:
             self._replays[key]()  # looked up here: nothing but the dict may hold on to a graph, see `close`
             return self._hidden[:num_rows]
 
-        return PreparedStep(launch, self._buffers.sampling(), num_rows, command.samples, size)
+        picked = None if command.samples.all() else command.samples
+        return PreparedStep(launch, self._buffers.sampling(), num_rows, picked, size)
+
+    def foresee(self, command: StepCommand, size: int, sampling: SamplingRows | None) -> None:
+        """Begin to prepare the step after `command`, the last one prepared; arguments as of `prepare`."""
+        self._buffers.foresee(command, size, sampling)
+
+    def forget(self) -> None:
+        """A step runs elsewhere: what has been foreseen is not the next one."""
+        self._buffers.forget()
 
     def close(self) -> None:
         """Let go of the graphs: NCCL ends no communicator, not even by an abort, while graphs hold its kernels."""

@@ -32,6 +32,7 @@ class Options(TypedDict, total=False):
         mixed_graph_sizes: tokens of steps with chunks to capture, likewise.
         replay: return the tokens of `ReplayTokens` in place of the samples. False by default.
         seed: of random weights, and of requests without a seed of their own. 0 by default.
+        meanwhile: called in each step when the device is busy and the host would only wait.
     """
 
     device: str
@@ -49,6 +50,7 @@ class Options(TypedDict, total=False):
     mixed_graph_sizes: tuple[int, ...] | None
     replay: bool
     seed: int
+    meanwhile: Callable[[], None]
 
 
 def settings_of(config: Qwen3Config, folder: Path | None, options: Options) -> BackendSettings:

@@ -34,37 +34,40 @@ class FieldSpec(NamedTuple):
 
 
 class PackedBuffer:
-    """Equal memory on both sides: pinned on the host, so that the copy runs by itself while the host goes on.
+    """Equal memory on host and device: pinned on the host, so that the copy runs by itself while the host goes on.
 
-    The host side may be written again once the step that reads the device side has ended. On a CPU device both sides
-    are the same memory. Fields begin at multiples of 64 bytes, so that kernels see the same alignment at each step.
+    What has been uploaded may be written again on the host once the step that reads it on the device has ended. With
+    several copies on the host, another one can be written meanwhile. On a CPU device a single copy is the very memory
+    of the device. Fields begin at multiples of 64 bytes, so that kernels see the same alignment at each step.
     """
 
-    def __init__(self, num_bytes: int, device: torch.device) -> None:
-        """Take the memory, zeroed."""
+    def __init__(self, num_bytes: int, device: torch.device, num_copies: int = 1) -> None:
+        """Take the memory, zeroed, `num_copies` times on the host."""
         is_cpu = device.type == "cpu"
-        self._host = torch.zeros(num_bytes, dtype=torch.uint8, pin_memory=not is_cpu)
-        self._device = self._host if is_cpu else torch.zeros(num_bytes, dtype=torch.uint8, device=device)
-        self._bytes = self._host.numpy()
+        self._device = torch.zeros(num_bytes, dtype=torch.uint8, device=device)
+        self._hosts = [torch.zeros(num_bytes, dtype=torch.uint8, pin_memory=not is_cpu) for _ in range(num_copies)]
+        if is_cpu and num_copies == 1:
+            self._hosts = [self._device]
 
     @property
     def num_bytes(self) -> int:
-        """Size of either side."""
-        return len(self._bytes)
+        """Size of each copy."""
+        return len(self._device)
 
-    def lay_out(self, specs: Iterable[FieldSpec]) -> dict[str, Field]:
-        """Views of fields, one after the other from the start of the buffer."""
-        fields, start = {}, 0
+    def lay_out(self, specs: Iterable[FieldSpec], copy: int = 0) -> dict[str, Field]:
+        """Views of fields, one after the other from the start of the buffer and of a copy on the host."""
+        fields, start, host_bytes = {}, 0, self._hosts[copy].numpy()
         for name, dtype, shape in specs:
             end = start + int(np.prod(shape)) * np.dtype(dtype).itemsize
             assert end <= self.num_bytes, f"{end} bytes do not fit into a buffer of {self.num_bytes}"
-            host = self._bytes[start:end].view(dtype).reshape(shape)
+            host = host_bytes[start:end].view(dtype).reshape(shape)
             device = self._device[start:end].view(_TORCH_DTYPES[np.dtype(dtype)]).view(shape)
             fields[name] = Field(host, device, end)
             start += FieldSpec(name, dtype, shape).num_bytes
         return fields
 
-    def upload(self, num_bytes: int) -> None:
+    def upload(self, num_bytes: int, copy: int = 0) -> None:
         """Start to copy the first `num_bytes` to the device; what is launched afterwards sees them."""
-        if self._device is not self._host:
-            self._device[:num_bytes].copy_(self._host[:num_bytes], non_blocking=True)
+        host = self._hosts[copy]
+        if host is not self._device:
+            self._device[:num_bytes].copy_(host[:num_bytes], non_blocking=True)

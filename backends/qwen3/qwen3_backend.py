@@ -4,10 +4,11 @@ import gc
 import platform
 import time
 import traceback
+from collections.abc import Callable
 from itertools import compress
 from pathlib import Path
 from types import TracebackType
-from typing import Self, Unpack
+from typing import Self, TypeVar, Unpack
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from backends.qwen3.options import Options, device_of, num_ranks_of, settings_of
 from backends.qwen3.ranks import Ranks
 from backends.qwen3.runner import Runner, StepOutput
 from backends.qwen3.runner_setup import build_runner
+from backends.qwen3.step_command import StepCommand
 from backends.qwen3.tokenizer import HFTokenizer
 from backends.qwen3.worker_group import WorkerGroup, open_group
 from backends.replay_tokens import ReplayTokens
@@ -29,6 +31,7 @@ from engine.errors import BackendEndedError, BackendError
 from engine.limits import Limits
 from engine.step_result import StepResult
 
+_T = TypeVar("_T")
 _BAD_LOGITS = (
     "Its logits are not numbers (NaN, or none is finite), so no token can be chosen: the weights may be broken, or the "
     "dtype too narrow for this model."
@@ -46,6 +49,7 @@ class Qwen3Backend:
         workers: the other ranks.
         replay: gives the tokens to return in place of the samples, which are drawn all the same, for their cost;
             None = return the samples.
+        meanwhile: called in each step when the device is busy and the host would only wait.
 
     Attributes:
         settings: what runs.
@@ -53,13 +57,19 @@ class Qwen3Backend:
     """
 
     def __init__(
-        self, settings: BackendSettings, runner: Runner, workers: WorkerGroup, replay: ReplayTokens | None
+        self,
+        settings: BackendSettings,
+        runner: Runner,
+        workers: WorkerGroup,
+        replay: ReplayTokens | None,
+        meanwhile: Callable[[], None],
     ) -> None:
         self.settings = settings
         self.notices = (runner.notice,)
         self._runner: Runner | None = runner
         self._workers = workers
         self._replay = replay
+        self._meanwhile = meanwhile
         self._num_blocks = runner.num_blocks
         self._graph_table = runner.graph_table
         self._hardware = _hardware(workers.ranks)
@@ -117,7 +127,7 @@ class Qwen3Backend:
             _abandon(workers, error)
             raise
         replay = ReplayTokens(config.vocab_size) if options.get("replay", False) else None
-        return cls(settings, runner, workers, replay)
+        return cls(settings, runner, workers, replay, options.get("meanwhile", lambda: None))
 
     @property
     def num_blocks(self) -> int:
@@ -162,25 +172,23 @@ class Qwen3Backend:
         started = time.perf_counter()
         if self._runner is None:
             raise BackendEndedError(self._end_reason)
-        # Before anything can go wrong: it must see every batch.
-        replayed = self._replay.sample(batch) if self._replay else None
         command, refused = self._builder.build(batch)
         try:
-            self._workers.send(command)
-            output = self._runner.step(command)
-        except torch.OutOfMemoryError as error:
-            raise self._failure(
-                f"The GPU has run out of memory in a step of {sum(batch.num_tokens)} tokens; lower "
-                f"memory_utilization, num_blocks or max_num_batched_tokens."
-            ) from error
-        except RuntimeError as error:
-            raise self._failure(self._workers.explain(error)) from error
+            try:
+                self._explained(batch, lambda runner: self._launch(runner, command))
+            finally:  # whatever has gone wrong: it must see every batch
+                replayed = self._replay.sample(batch) if self._replay else None
+            replayed_ids = None if replayed is None else np.array(replayed, dtype=np.int32)
+            self._meanwhile()
+            output = self._explained(batch, Runner.collect)
+        except BackendError:
+            raise
         except BaseException:  # Ctrl-C within a step: the ranks are no longer in step
             self._give_up_if_shared("The backend was interrupted within a step; make a new one.")
             raise
         failed = refused | _failed_rows(batch, output)
         token_ids = tuple(output.token_ids.tolist()) if replayed is None else replayed
-        self._builder.note_result(command, np.array(token_ids, dtype=np.int32), failed)
+        self._builder.note_result(command, output.token_ids if replayed_ids is None else replayed_ids, failed)
         return StepResult(token_ids, time.perf_counter() - started, output.device_s, output.graph_size, failed)
 
     def close(self) -> None:
@@ -192,6 +200,23 @@ class Qwen3Backend:
 
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
         self.close()
+
+    def _launch(self, runner: Runner, command: StepCommand) -> None:
+        self._workers.send(command)
+        runner.launch(command)
+
+    def _explained(self, batch: Batch, work: Callable[[Runner], _T]) -> _T:
+        """Do a part of a step; says in an error what a user can do about it."""
+        assert self._runner is not None
+        try:
+            return work(self._runner)
+        except torch.OutOfMemoryError as error:
+            raise self._failure(
+                f"The GPU has run out of memory in a step of {sum(batch.num_tokens)} tokens; lower "
+                f"memory_utilization, num_blocks or max_num_batched_tokens."
+            ) from error
+        except RuntimeError as error:
+            raise self._failure(self._workers.explain(error)) from error
 
     def _failure(self, reason: str) -> BackendError:
         self._give_up_if_shared(reason)

@@ -89,6 +89,7 @@ class Runner:
         self._dirty = DirtyBlocks(kv_cache)
         is_cuda = kv_cache.keys[0].is_cuda
         self._sampled = torch.zeros(2 * max_rows, dtype=torch.int32, pin_memory=is_cuda)
+        self._launched: PreparedStep | None = None
 
     @property
     def graph_table(self) -> GraphTable:
@@ -107,6 +108,11 @@ class Runner:
 
     def step(self, command: StepCommand) -> StepOutput:
         """Compute one step; returns when its results are on the host."""
+        self.launch(command)
+        return self.collect()
+
+    def launch(self, command: StepCommand) -> None:
+        """Start to compute one step; whoever has something else to do may do it before `collect`."""
         self._apply(command)
         graphs = self._graphs
         prepared = graphs.prepare(command, self.sampling) if graphs else None
@@ -114,6 +120,14 @@ class Runner:
         self._timer.start()
         self._sample(prepared.launch(), prepared.sampling)
         self._timer.stop()
+        self._launched = prepared
+        if graphs:
+            graphs.foresee(command, self.sampling)
+
+    def collect(self) -> StepOutput:
+        """Wait for the step that was launched last."""
+        prepared, self._launched = self._launched, None
+        assert prepared is not None, "collect comes after launch"
         return self._output(prepared, self._timer.wait())
 
     def _apply(self, command: StepCommand) -> None:

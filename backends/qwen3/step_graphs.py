@@ -29,6 +29,8 @@ class StepGraphs:
         self._rows = rows
         self._decode = decode
         self._mixed = mixed
+        self._foreseeable: int | None = None
+        """Size of the graph that the last step was prepared for, if the next one can be foreseen."""
 
     def prepare(self, command: StepCommand, sampling: SamplingRows | None) -> PreparedStep | None:
         """Send the inputs of a step to the device if it has a graph; None = it must run eager.
@@ -37,15 +39,30 @@ class StepGraphs:
             command: the step, already applied to the rows.
             sampling: how sequences are sampled; None on a rank that does not sample.
         """
+        self._foreseeable = None
         if command.num_tokens.max() == 1:
-            size = self.table.size_of(command.num_rows, 0, 0)
-            return None if size is None else self._decode.prepare(command, size, sampling)
+            return self._prepare_decode(command, sampling)
+        self._decode.forget()
         if self._mixed is None or command.num_tokens.sum() > self.table.mixed_sizes[-1]:
             return None
         layout = StepLayout(command, self._rows)
         num_chunk_tokens = layout.num_tokens - layout.num_decodes
         size = self.table.size_of(layout.num_decodes, layout.num_chunks, num_chunk_tokens)
         return None if size is None else self._mixed.prepare(command, layout, size, sampling)
+
+    def foresee(self, command: StepCommand, sampling: SamplingRows | None) -> None:
+        """Begin to prepare the step that follows, while the device works on `command`, the last one prepared."""
+        if self._foreseeable is not None:
+            self._decode.foresee(command, self._foreseeable, sampling)
+
+    def _prepare_decode(self, command: StepCommand, sampling: SamplingRows | None) -> PreparedStep | None:
+        size = self.table.size_of(command.num_rows, 0, 0)
+        prepared = None if size is None else self._decode.prepare(command, size, sampling)
+        if prepared is None:
+            self._decode.forget()
+        else:
+            self._foreseeable = size
+        return prepared
 
     def close(self) -> None:
         """Let go of all graphs; see `DecodeGraphs.close`."""

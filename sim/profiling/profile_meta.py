@@ -22,6 +22,7 @@ def profile_meta(
         settings: of the engine, resolved.
         num_kv_blocks, graph_sizes, mixed_graph_sizes, notices: of the backend; a notice names the attention kernels.
         hardware, versions, ended_at: what it was taken on, and when it ended.
+        host_probe_us: how quick the host was, see `sim.host_speed`; None where nothing real ran.
         max_seconds, seconds: time allowed, time taken, start-up not counted.
         loads: name, family and number of warm-up steps of each load that was planned; `load` of a step counts into it.
         skipped: numbers of loads that did not run, or not to their end.
@@ -34,6 +35,7 @@ def profile_meta(
         "mixed_graph_sizes": parts.engine.mixed_graph_sizes,
         "notices": parts.engine.notices,
         "hardware": parts.engine.hardware | machine(),
+        "host_probe_us": None if parts.engine.host_speed is None else parts.engine.host_speed.probe_us,
         "versions": versions(),
         "ended_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "max_seconds": max_seconds,

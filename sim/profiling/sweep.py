@@ -75,9 +75,11 @@ def sweep(
     scheduler = Scheduler(replace(limits, max_num_batched_tokens=MAX_COUNT), backend.num_blocks, parts.policy)
     serving = Serving(parts.pace.environment, script, scheduler, recorder, interrupt)
     step_clock, prompts = parts.engine.step_clock, PromptMaker(limits.block_size, parts.settings.seed, {})
-    replica = Replica(serving, parts.pace, prompts, OneByOne(serving, backend, step_clock), step_clock)
+    one_by_one = OneByOne(serving, backend, step_clock, parts.engine.spare_time)
+    replica = Replica(serving, parts.pace, prompts, one_by_one, step_clock)
     step_clock.restart()
     parts.pace.environment.run(parts.pace.environment.process(replica.serve()))
+    parts.engine.spare_time.use()
     recorder.finish([])
     if sink.failures:
         raise SimError(f"The sweep met a step that could not be computed: {sink.failures[0]}")

@@ -161,10 +161,11 @@ def test_settings_of_the_same_rows_are_kept_and_positions_move_on():
     first = command([(0, 2, 1, True)])
     buffers.fill(first, 2, sampling)
     assert (buffers.sampling().temperatures.tolist(), buffers.sampling().positions.tolist()) == ([0.5], [3])
+    buffers.fill(replace(first, first_positions=first.first_positions + 1), 2, sampling)  # on the other stage
     sampling.admit(0, "other", SamplingParams(temperature=0.25))
-    buffers.fill(replace(first, first_positions=first.first_positions + 1), 2, sampling)
-    assert (buffers.sampling().temperatures.tolist(), buffers.sampling().positions.tolist()) == ([0.5], [4])
-    buffers.fill(command([(0, 4, 1, True)]), 2, sampling)  # rows told anew
+    buffers.fill(replace(first, first_positions=first.first_positions + 2), 2, sampling)
+    assert (buffers.sampling().temperatures.tolist(), buffers.sampling().positions.tolist()) == ([0.5], [5])
+    buffers.fill(command([(0, 6, 1, True)]), 2, sampling)  # rows told anew
     assert (buffers.sampling().temperatures.tolist(), buffers.sampling().has_filter) == ([0.25], False)
 
 

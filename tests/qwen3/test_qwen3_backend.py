@@ -146,16 +146,16 @@ def test_a_prompt_with_an_unknown_token_fails_alone(folder, expected):
 
 def test_a_step_without_memory_fails_and_the_backend_lives(folder, expected, monkeypatch):
     backend = open_backend(folder)
-    step, calls = backend._runner.step, []
+    launch, calls = backend._runner.launch, []
 
     def fail_once(command):
         calls.append(command)
         if len(calls) == 1:
             backend._runner._apply(command)
             raise torch.OutOfMemoryError("CUDA out of memory")
-        return step(command)
+        return launch(command)
 
-    monkeypatch.setattr(backend._runner, "step", fail_once)
+    monkeypatch.setattr(backend._runner, "launch", fail_once)
     with LLM(backend, **LIMITS) as llm:
         (failed,) = llm.generate([PROMPTS[1]], GREEDY)
         (good,) = llm.generate([PROMPTS[0]], GREEDY)
@@ -172,7 +172,7 @@ def test_an_error_of_torch_is_a_backend_error(folder, monkeypatch):
     def fail(_):
         raise RuntimeError("CUDA error: device-side assert\nmany lines")
 
-    monkeypatch.setattr(backend._runner, "step", fail)
+    monkeypatch.setattr(backend._runner, "launch", fail)
     with pytest.raises(BackendError, match=r"^CUDA error: device-side assert$"):
         backend.execute(batch([("a", 0, 1, True)], admitted=[admission("a", [1], [0])]))
 

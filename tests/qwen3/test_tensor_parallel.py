@@ -135,7 +135,7 @@ def test_ctrl_c_within_a_step_leaves_no_process(folder, monkeypatch):
     def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(backend._runner, "step", interrupt)
+    monkeypatch.setattr(backend._runner, "launch", interrupt)
     with pytest.raises(KeyboardInterrupt):
         backend.execute(ONE_ROW)
     assert_gone(pids)

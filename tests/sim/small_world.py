@@ -14,6 +14,7 @@ from sim.prompt_maker import PromptMaker
 from sim.recorder import Recorder
 from sim.replica import Replica
 from sim.serving import Serving
+from sim.spare_time import NoSpareTime, SpareTime
 from sim.step_clock import PredictedClock
 from traces import TraceRequest
 
@@ -135,6 +136,7 @@ def serve(
     backend: ScriptedBackend | None = None,
     interrupt: Interrupt | None = None,
     seed: int = 0,
+    spare_time: SpareTime | None = None,
 ) -> Log:
     """Serve requests, which stand in trace order, and return what was recorded."""
     limits = Limits(block_size=BLOCK, max_num_batched_tokens=tokens, max_num_seqs=seqs, max_model_len=model_len)
@@ -142,9 +144,11 @@ def serve(
     recorder = Recorder(log, BLOCK, digest, lambda _, __: None)
     scheduler, clock = Scheduler(limits, num_blocks, policy or VllmPolicy()), PredictedClock()
     serving = Serving(pace.environment, arrivals, scheduler, recorder, interrupt or Interrupt())
-    stepper = OneByOne(serving, backend or ScriptedBackend(), clock)
+    spare_time = spare_time or NoSpareTime()
+    stepper = OneByOne(serving, backend or ScriptedBackend(), clock, spare_time)
     replica = Replica(serving, pace, PromptMaker(BLOCK, seed, {}), stepper, clock)
     pace.environment.run(pace.environment.process(replica.serve()))
+    spare_time.use()
     recorder.finish(arrivals.left())
     log.digest = digest.hexdigest()
     return log

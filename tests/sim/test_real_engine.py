@@ -43,7 +43,7 @@ def run(flags: tuple[object, ...], trace: Path, tmp_path_factory: pytest.TempPat
     return load(path)
 
 
-_OF_THE_MACHINE = ("wall_s", "mean_lag_s", "max_lag_s")
+_OF_THE_MACHINE = ("wall_s", "mean_lag_s", "max_lag_s", "host_probe_us")
 
 
 def _without_clocks(summary: dict[str, Any] | None) -> dict[str, Any]:
