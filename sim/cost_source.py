@@ -18,6 +18,7 @@ from backends.simulated.fitted_model import FittedModel
 from backends.simulated.least_time import LeastTime
 from engine import StepShape
 from sim.errors import SimError
+from sim.host_speed import REFERENCE_PROBE_US
 from sim.replay_settings import ReplaySettings
 
 _Differences = dict[str, tuple[object, object]]
@@ -65,11 +66,22 @@ def cost_source(settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> C
         SheetError: a calibration is damaged.
         RunError: a run is damaged.
     """
+    source = _cost_source(settings, model, gpu)
+    if settings.host_probe_us is not None and source.kind != "fitted":
+        raise SimError(
+            f"host_probe_us is {settings.host_probe_us}, but {source.kind} step times know no host's speed; leave it "
+            "out, or give a calibration as cost."
+        )
+    return source
+
+
+def _cost_source(settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> CostSource:
+    """The same, whatever is said of the host."""
     if settings.cost is None:
         shipped = [(each, _differences(each[1], settings, model, gpu)) for each in shipped_calibrations()]
         fitting = [each for each, differences in shipped if not differences]
         if fitting:
-            return _fitted(*fitting[0], model, gpu)
+            return _fitted(*fitting[0], model, gpu, settings.host_probe_us)
         return replace(_roofline(settings, model, gpu), notices=_nearly([differences for _, differences in shipped]))
     if settings.cost == "roofline":
         return _roofline(settings, model, gpu)
@@ -122,14 +134,19 @@ def _given(path: Path, settings: ReplaySettings, model: ModelSheet, gpu: GpuShee
         f"{path.name} is calibrated with {name.replace('_', ' ')} {was}, but the replay has {asked}."
         for name, (was, asked) in differences.items()
     ]
-    return _fitted(path.stem, calibration, model, gpu, tuple(notices))
+    return _fitted(path.stem, calibration, model, gpu, settings.host_probe_us, tuple(notices))
 
 
 def _fitted(
-    name: str, calibration: Calibration, model: ModelSheet, gpu: GpuSheet, notices: tuple[str, ...] = ()
+    name: str,
+    calibration: Calibration,
+    model: ModelSheet,
+    gpu: GpuSheet,
+    host_probe_us: float | None,
+    notices: tuple[str, ...] = (),
 ) -> CostSource:
     least = LeastTime(ModelShard(model, calibration.settings.tp), gpu)
-    fitted = FittedModel(calibration.times, least)
+    fitted = FittedModel(calibration.times.on_host(_slowness(calibration, host_probe_us)), least)
     return CostSource(
         model=fitted,
         kind="fitted",
@@ -138,6 +155,19 @@ def _fitted(
         envelope=calibration.envelope,
         notices=notices,
     )
+
+
+def _slowness(calibration: Calibration, host_probe_us: float | None) -> float:
+    """Host times to simulate over those of the calibration; by default those of the hosts that it was measured on."""
+    usual_us = calibration.hardware.get("host_probe_us")
+    if isinstance(usual_us, str) or usual_us is None:
+        if host_probe_us is not None:
+            raise SimError(
+                f"host_probe_us is {host_probe_us}, but the calibration does not say what host its times are from; "
+                "leave it out, or calibrate anew."
+            )
+        return 1.0
+    return (host_probe_us or usual_us) / REFERENCE_PROBE_US
 
 
 def _differences(calibration: Calibration, settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> _Differences:

@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable
 
+REFERENCE_PROBE_US = 10.0
+"""Host times of calibrations are those of a host that takes so long for a probe, if the data say how quick it was."""
 _NUM_ROUNDS = 300
 
 

@@ -42,6 +42,9 @@ def replay(
         _option(f"Model: {MODELS}, or a folder; with sim a sheet file too. [Qwen3-8B]", offered=complete_model),
     ] = None,
     gpu: Annotated[str | None, _option(f"With sim: {GPUS}, or a sheet file. [H200]", offered=complete_gpu)] = None,
+    host_probe_us: Annotated[
+        float | None, _option("With sim: speed of the host, as a real run's summary tells. [the calibration's]")
+    ] = None,
     device: Annotated[str | None, _option("With gpu: cuda, cuda:N or cpu. [cuda]")] = None,
     load_format: Annotated[str | None, _option("With gpu: auto, or dummy for random weights. [auto]")] = None,
     dtype: Annotated[str | None, _option("With gpu: bfloat16, float16 or float32. [the model's]")] = None,

@@ -22,6 +22,8 @@ class ReplaySettings:
         cost: "roofline" (None means that), or a run directory whose step times are replayed; of backend sim.
         model: model by name or folder; for backend sim a sheet file too.
         gpu: GPU sheet, by name or as a file; None means an H200; of backend sim.
+        host_probe_us: how quick the host is, as `summary.json` of a real run tells; None means as quick as those that
+            the calibration was measured on; of backend sim.
         device: "cuda" (None means that), "cuda:1" or "cpu"; this and the next five are of backend gpu.
         load_format: "auto" (None means that) reads weights, "dummy" draws random ones of the same shapes.
         dtype: of weights and cache in place of the model's own.
@@ -71,6 +73,7 @@ class ReplaySettings:
     cost: str | None = None
     model: str = "Qwen3-8B"
     gpu: str | None = None
+    host_probe_us: float | None = None
     device: str | None = None
     load_format: Literal["auto", "dummy"] | None = None
     dtype: str | None = None
@@ -155,7 +158,7 @@ class ReplaySettings:
 
 
 OF_BACKEND = {
-    "sim": ("cost", "gpu"),
+    "sim": ("cost", "gpu", "host_probe_us"),
     "gpu": ("device", "load_format", "dtype", "attention", "cuda_graphs", "free_run"),
 }
 """Settings that only one backend has."""
@@ -176,6 +179,8 @@ def _check_number(name: str, value: Any, source: str) -> None:  # noqa: ANN401  
         raise SimError(f"{source}: {name} is {value}; it must be finite.")
     if isinstance(value, int) and value > MAX_COUNT and name != "seed":
         raise SimError(f"{source}: {name} is {value}; it must be at most {MAX_COUNT}.")
+    if name == "host_probe_us" and value is not None and value <= 0:
+        raise SimError(f"{source}: {name} is {value}; it is a time in microseconds, above 0.")
     if name == "warmup_s" and value is not None and value < 0:
         raise SimError(f"{source}: {name} is {value}; it must be at least 0.")
 

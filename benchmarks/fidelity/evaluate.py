@@ -63,8 +63,9 @@ def _runs(folder: Path, only: str) -> list[Path]:
 
 
 def _of_run(run: Path, cost: Path, output: Path) -> Agreement:
-    if output.exists():
-        shutil.rmtree(output)
+    for old in output.parent.glob(f"{output.name}*"):
+        if old.is_dir() and old.name in (output.name, f"{output.name}-host-known"):
+            shutil.rmtree(old)
     found = agreement(run, cost, output)
     errors = ", ".join(f"{error.metric.title} {error.percent or 0:+.2f} %" for error in found.errors)
     print(f"{run.name}: {found.decisions}, {errors}, steps {found.bias['all'].bias_percent:+.2f} %", flush=True)

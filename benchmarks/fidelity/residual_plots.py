@@ -27,7 +27,7 @@ def residual_plots(costs: Mapping[Path, Path], folder: Path) -> list[Path]:
     Returns:
         The files.
     """
-    parts = [read_measured(run).samples for run in costs]
+    parts = [read_measured(run).at_reference for run in costs]
     models = [FittedModel(load_calibration(cost).times, None) for cost in costs.values()]
     samples = Samples.joined(parts)
     predicted_s = np.concatenate(

@@ -10,9 +10,9 @@ from sim.fitting.measured import read_measured
 
 
 def step_bias(calibration: Calibration, run: Path) -> Mapping[str, ClassError]:
-    """Errors on each class of steps of a run that the calibration has not seen; "all" of all.
+    """Errors on each class of steps of a run that the calibration has not seen, its host's speed known; "all" of all.
 
     Raises:
         RunError: the run is damaged.
     """
-    return class_errors(FittedModel(calibration.times, None), read_measured(run).samples)
+    return class_errors(FittedModel(calibration.times, None), read_measured(run).at_reference)

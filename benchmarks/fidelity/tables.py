@@ -9,7 +9,8 @@ from benchmarks.fidelity.metric_error import METRICS, MetricError
 
 def markdown(agreements: Sequence[Agreement]) -> str:
     """All tables."""
-    return "\n".join([*_metrics(agreements), "", *_spreads(agreements), "", *_bias(agreements)]) + "\n"
+    parts = _metrics(agreements), _host_known(agreements), _spreads(agreements), _bias(agreements)
+    return "\n".join([line for part in parts for line in (*part, "")])
 
 
 def _row(*cells: str) -> str:
@@ -29,6 +30,23 @@ def _metrics(agreements: Sequence[Agreement]) -> Iterator[str]:
             each.name, f"{each.num_steps:,}", each.decisions, *cells, f"{real} / {simulated}",
             f"{100 * each.outside_share:.1f}", "missed: " + ", ".join(each.missed) if each.missed else "met",
         )  # fmt: skip
+
+
+def _host_known(agreements: Sequence[Agreement]) -> Iterator[str]:
+    yield "The same when the simulation is told how quick the run's host was (`--host-probe-us`): errors in %."
+    yield ""
+    yield _row("run", "probe, us", *[metric.title for metric in METRICS], "targets")
+    yield _row("---", "---:", *["---:"] * len(METRICS), "---")
+    for each in agreements:
+        if each.host_probe_us is not None:
+            cells = [_percent(error, is_missed=error.is_met(each.share) is False) for error in each.host_known]
+            missed = "missed: " + ", ".join(each.missed_host_known) if each.missed_host_known else "met"
+            yield _row(each.name, f"{each.host_probe_us:.1f}", *cells, missed)
+
+
+def _percent(error: MetricError, *, is_missed: bool) -> str:
+    text = "-" if error.percent is None else f"{error.percent:+.2f}"
+    return f"**{text}**" if is_missed else text
 
 
 def _cell(error: MetricError, *, is_missed: bool) -> str:

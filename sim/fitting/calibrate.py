@@ -1,6 +1,7 @@
 """From measured steps to a calibration."""
 
 from collections.abc import Sequence
+from statistics import fmean
 
 import numpy as np
 
@@ -30,13 +31,13 @@ def calibrate(measured: Sequence[Measured]) -> Calibration:
         SheetError: the model is not known here.
     """
     settings = _common_settings(measured)
-    samples = Samples.joined([_thinned(each) for each in measured])
+    samples = Samples.joined([_thinned(each, each.at_reference) for each in measured])
     held_out = samples.where(samples.is_held_out)
     used = samples.where(~samples.is_held_out)
     has_test = len(held_out) > 0 and len(used) > 0
     return Calibration(
         settings=settings,
-        hardware=_facts(measured[0].meta.get("hardware", {})),
+        hardware=_facts(measured[0].meta.get("hardware", {})) | _host_speed(measured),
         versions={name: str(value) for name, value in measured[0].meta.get("versions", {}).items()},
         sources=tuple([_source(each) for each in measured]),
         errors=class_errors(FittedModel(fit(used), None), held_out) if has_test else {},
@@ -45,14 +46,33 @@ def calibrate(measured: Sequence[Measured]) -> Calibration:
     )
 
 
-def _thinned(measured: Measured) -> Samples:
+def _host_speed(measured: Sequence[Measured]) -> dict[str, Fact]:
+    """How quick the hosts were on average; if not all data say it, host times are those of no certain speed.
+
+    Raises:
+        SimError: some say it and some do not.
+    """
+    probes_us = [each.host_probe_us for each in measured]
+    known_us = [probe_us for probe_us in probes_us if probe_us is not None]
+    if not known_us:
+        return {}
+    if len(known_us) < len(probes_us):
+        silent = measured[probes_us.index(None)].name
+        raise SimError(
+            f"{silent} does not say how quick its host was (host_probe_us), but other data do; calibrate data of one "
+            "release together."
+        )
+    return {"host_probe_us": round(fmean(known_us), 3)}
+
+
+def _thinned(measured: Measured, samples: Samples) -> Samples:
     """Of a long run some stretches, evenly spread, so that no trace outweighs all others."""
-    num_steps = len(measured.samples)
+    num_steps = len(samples)
     if measured.kind != "run" or num_steps <= _MAX_RUN_STEPS:
-        return measured.samples
+        return samples
     stretch = np.arange(num_steps) // _STRETCH
     share = _MAX_RUN_STEPS / num_steps
-    return measured.samples.where(np.floor((stretch + 1) * share) > np.floor(stretch * share))
+    return samples.where(np.floor((stretch + 1) * share) > np.floor(stretch * share))
 
 
 def _common_settings(measured: Sequence[Measured]) -> CalibratedSettings:
@@ -96,6 +116,6 @@ def _facts(hardware: dict[str, object]) -> dict[str, Fact]:
 
 
 def _source(measured: Measured) -> Source:
-    used = _thinned(measured)
+    used = _thinned(measured, measured.samples)
     seconds = round(float(used.times.duration_s.sum()), 3)
     return Source(name=measured.name, kind=measured.kind, num_steps=len(used), seconds=seconds)

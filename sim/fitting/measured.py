@@ -12,6 +12,7 @@ from analysis.run import load
 from backends.cost_model import FloatColumn, StepColumns, StepTimes
 from sim.errors import SimError
 from sim.fitting.samples import Flags, Samples
+from sim.host_speed import REFERENCE_PROBE_US
 from sim.profiling.profile_file import is_profile, read_profile
 
 _HELD_OUT_FAMILY = "traffic"
@@ -30,12 +31,21 @@ class Measured:
         kind: "profile" or "run".
         meta: metadata; profiles and runs have `settings`, `hardware`, `versions` and `notices`.
         samples: the steps.
+        host_probe_us: how quick the host was, see `sim.host_speed`; None if nothing says.
     """
 
     name: str
     kind: str
     meta: dict[str, Any]
     samples: Samples
+    host_probe_us: float | None = None
+
+    @property
+    def at_reference(self) -> Samples:
+        """The steps as on a host of the reference speed; as they are if nothing says how quick this one was."""
+        if self.host_probe_us is None:
+            return self.samples
+        return self.samples.with_host(REFERENCE_PROBE_US / self.host_probe_us)
 
     @property
     def attention(self) -> str:
@@ -70,7 +80,8 @@ def _of_profile(path: Path) -> Measured:
     follows = np.zeros(len(load_numbers), dtype=np.bool_)
     follows[1:] = load_numbers[1:] == load_numbers[:-1]
     samples = _samples(columns, follows, is_held_out[load_numbers], is_served=False)
-    return Measured(path.name, "profile", profile.meta, samples.where(columns["is_warm_up"] == 0))
+    samples = samples.where(columns["is_warm_up"] == 0)
+    return Measured(path.name, "profile", profile.meta, samples, profile.meta.get("host_probe_us"))
 
 
 def _of_run(path: Path) -> Measured:
@@ -85,7 +96,8 @@ def _of_run(path: Path) -> Measured:
     # After an idle wait the clock was restarted: what the host did after the step before was not counted.
     follows[1:] = columns["start_s"][1:] == ends_s[:-1]
     is_held_out = np.arange(len(ends_s)) // _STRETCH % _EVERY == _EVERY - 1
-    return Measured(path.resolve().name, "run", run.meta, _samples(columns, follows, is_held_out, is_served=True))
+    samples = _samples(columns, follows, is_held_out, is_served=True)
+    return Measured(path.resolve().name, "run", run.meta, samples, (run.summary or {}).get("host_probe_us"))
 
 
 def _samples(

@@ -1,7 +1,7 @@
 """Measured steps to fit to."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,13 @@ class Samples:
             self.is_held_out[rows],
             self.is_served[rows],
         )
+
+    def with_host(self, factor: float) -> "Samples":
+        """The same with `factor` times the host's part of all times."""
+        device_s = self.times.device_s
+        duration_s = device_s + factor * (self.times.duration_s - device_s)
+        scale_s = device_s + factor * (self.scale_s - device_s)
+        return replace(self, times=StepTimes(duration_s, device_s), scale_s=scale_s)
 
     @classmethod
     def joined(cls, parts: Sequence["Samples"]) -> "Samples":

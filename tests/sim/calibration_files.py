@@ -15,12 +15,15 @@ SETTINGS = CalibratedSettings(
 )
 
 
-def calibration_file(folder: Path, *, most: float = 1e12, **settings: Any) -> Path:  # of any type
+def calibration_file(
+    folder: Path, *, most: float = 1e12, host_probe_us: float | None = None, **settings: Any
+) -> Path:  # settings of any type
     """A made-up calibration of Qwen3-0.6B on an H200, measured up to `most` of everything."""
+    host = {} if host_probe_us is None else {"host_probe_us": host_probe_us}
     ranges = {name: dict.fromkeys(MEASURED, (0.0, most)) for name in STEP_CLASSES}
     calibration = Calibration(
         settings=replace(SETTINGS, **settings),
-        hardware={"gpu": "NVIDIA H200"},
+        hardware={"gpu": "NVIDIA H200", **host},
         versions={},
         sources=(Source(name="made-up", kind="profile", num_steps=1, seconds=1.0),),
         errors={"all": ClassError(num_steps=10, bias_percent=0.1, mean_error_percent=1.25)},

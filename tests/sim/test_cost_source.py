@@ -138,3 +138,40 @@ def test_the_record_keeps_what_would_give_calibrated_step_times(tmp_path: Path, 
     assert replay(trace, *MODEL, "--output", tmp_path / "run").code == 0
     said = "Step times are the roofline's; with --block-size 256 they would be calibrated."
     assert said in json.loads((tmp_path / "run" / "meta.json").read_text())["notices"]
+
+
+def _times(trace: Path, folder: Path, name: str, *flags: object) -> tuple[list[float], list[float]]:
+    """Device and host times of the steps of a replay."""
+    assert replay(trace, *MODEL, *flags, "--output", folder / name).code == 0
+    table = load(folder / name).table("steps")
+    return table.column("device_s").to_pylist(), table.column("host_s").to_pylist()
+
+
+def test_a_slower_host_takes_longer_and_the_device_does_not(tmp_path: Path, trace: Path) -> None:
+    """Host times of the file are those of a probe of 10 us; the hosts that it was measured on took 12."""
+    plain = _times(trace, tmp_path, "plain", "--cost", calibration_file(tmp_path))
+    cost = calibration_file(tmp_path, host_probe_us=12.0)
+    usual = _times(trace, tmp_path, "usual", "--cost", cost)
+    told = _times(trace, tmp_path, "told", "--cost", cost, "--host-probe-us", 15)
+    assert usual[0] == pytest.approx(plain[0], abs=2e-9)
+    assert told[0] == pytest.approx(plain[0], abs=2e-9)
+    assert usual[1] == pytest.approx([1.2 * each for each in plain[1]], abs=4e-9)
+    assert told[1] == pytest.approx([1.5 * each for each in plain[1]], abs=4e-9)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--cost", "roofline", "--host-probe-us", 9), "host_probe_us is 9.0, but roofline step times know no host"),
+        (("--host-probe-us", 0), "host_probe_us is 0.0; it is a time in microseconds, above 0"),
+        (("--host-probe-us", "nan"), "host_probe_us is nan; it must be finite"),
+        (("--backend", "gpu", "--host-probe-us", 9), "backend gpu has no such setting"),
+    ],
+)
+def test_a_host_speed_that_means_nothing_is_refused(trace: Path, flags: tuple[object, ...], said: str) -> None:
+    assert said in replay(trace, *MODEL, *flags).error
+
+
+def test_a_calibration_that_does_not_know_its_host_cannot_be_told_another(tmp_path: Path, trace: Path) -> None:
+    done = replay(trace, *MODEL, "--cost", calibration_file(tmp_path), "--host-probe-us", 9)
+    assert "the calibration does not say what host its times are from" in done.error

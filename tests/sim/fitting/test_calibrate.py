@@ -1,7 +1,9 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
+from sim.errors import SimError
 from sim.fitting.calibrate import calibrate
 from sim.fitting.measured import Measured
 from tests.sim.fitting.made_up import measured
@@ -28,3 +30,22 @@ def test_a_long_run_counts_no_more_than_2000_steps_held_out_ones_among_them() ->
 def test_short_runs_and_profiles_count_whole() -> None:
     calibration = calibrate([made("profile", 2600), made("run", 1200)])
     assert [source.num_steps for source in calibration.sources] == [2600, 1200]
+
+
+def test_host_times_are_those_of_the_reference_speed_whatever_the_hosts_were() -> None:
+    """One engine on two hosts, one of them 1.6 times as slow in all that it does."""
+    quick = replace(made("run", 2000), host_probe_us=8.0)
+    slow = replace(quick, samples=quick.samples.with_host(1.6), host_probe_us=12.8)
+    alone, both = calibrate([quick]), calibrate([quick, slow])
+    assert both.hardware["host_probe_us"] == pytest.approx(10.4)
+    assert alone.hardware["host_probe_us"] == 8.0
+    assert both.times.host.decode_us == pytest.approx(alone.times.host.decode_us, rel=1e-3)
+    assert both.times.host.row_us == pytest.approx(alone.times.host.row_us, rel=1e-3)
+    unknown = calibrate([replace(quick, host_probe_us=None)])
+    assert unknown.times.host.decode_us == pytest.approx(0.8 * alone.times.host.decode_us, rel=0.02)
+    assert "host_probe_us" not in unknown.hardware
+
+
+def test_data_that_know_their_host_and_data_that_do_not_cannot_be_joined() -> None:
+    with pytest.raises(SimError, match=r"^a run does not say how quick its host was"):
+        calibrate([replace(made("profile", 300), host_probe_us=9.0), made("run", 300)])

@@ -89,3 +89,14 @@ def test_simulated_times_are_refused(tmp_path: Path) -> None:
     assert command("replay", str(trace), "--output", str(run)).code == 0
     with pytest.raises(SimError, match="comes from a simulation"):
         read_measured(run)
+
+
+def test_times_at_the_reference_speed_differ_in_the_host_s_part_alone(tmp_path: Path) -> None:
+    measured = read_measured(profile_file(tmp_path, host_probe_us=20.0))
+    as_measured, at_reference = measured.samples.times, measured.at_reference.times
+    assert measured.host_probe_us == 20.0
+    assert at_reference.device_s.tolist() == as_measured.device_s.tolist()
+    host_s = as_measured.duration_s - as_measured.device_s
+    assert (at_reference.duration_s - at_reference.device_s).tolist() == pytest.approx((host_s / 2).tolist())
+    silent = read_measured(profile_file(tmp_path))
+    assert silent.at_reference is silent.samples
