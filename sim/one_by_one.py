@@ -1,6 +1,6 @@
 """Steps that are executed one by one."""
 
-from functools import partial
+from collections import deque
 
 from engine import Backend, BackendEndedError, BackendError, Batch, Ended, StepResult
 from sim.serving import Serving
@@ -27,6 +27,7 @@ class OneByOne:
         self._backend = backend
         self._step_clock = step_clock
         self._spare_time = spare_time or NoSpareTime()
+        self._unwritten: deque[StepRecord] = deque()
 
     def advance(self) -> Process:
         """Take one step; see `Stepper.advance`.
@@ -46,7 +47,8 @@ class OneByOne:
             ended += self._update(batch, result, error)
         counts = (self._scheduler.num_waiting, self._scheduler.num_running, num_used)
         record = StepRecord(batch, result, ended, start_s, self._env.now, *counts)
-        self._spare_time.put(partial(self._note, record))
+        self._unwritten.append(record)
+        self._spare_time.put(self._note)
         for each in ended:
             self._arrivals.release(each.request_id, self._env.now)
         if result is None or not self._scheduler.has_unfinished:  # no other step may follow
@@ -55,10 +57,11 @@ class OneByOne:
         if isinstance(error, BackendEndedError):
             raise error
 
-    def _note(self, record: StepRecord) -> None:
-        """Write a step down as a whole, whenever that is."""
+    def _note(self) -> None:
+        """Write the next step down as a whole, whenever that is; a call after it has been written does nothing."""
         was_recording, self._interrupt.is_recording = self._interrupt.is_recording, True
-        self._recorder.step(record)
+        if self._unwritten:
+            self._recorder.step(self._unwritten.popleft())
         self._interrupt.is_recording = was_recording
 
     def _update(self, batch: Batch, result: StepResult | None, error: BackendError | None) -> tuple[Ended, ...]:

@@ -10,7 +10,7 @@ class SpareTime(Protocol):
     """Takes work that has no hurry."""
 
     def put(self, work: Work) -> None:
-        """Have something done, by the next call of `put` or `use` at the latest; works keep their order."""
+        """Have something done, by the next call of `put` or `use` at the latest, in order; it may be called again."""
         ...
 
     def use(self) -> None:
@@ -53,8 +53,8 @@ class DeviceTime:
             before()
 
     def use(self) -> None:
-        """Do what is kept."""
-        work, self._work = self._work, None
-        if work is not None:
-            work()
+        """Do what is kept; if a signal breaks in, it is still kept, even if done: work must bear to be called again."""
+        if self._work is not None:
+            self._work()
+            self._work = None
         self._always()

@@ -2,12 +2,24 @@
 
 from functools import partial
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import Batch, NanoVllmPolicy, StepResult, VllmPolicy
-from sim.spare_time import DeviceTime, NoSpareTime
-from tests.sim.small_world import Log, ScriptedBackend, ask, serve
+from engine import Batch, Limits, NanoVllmPolicy, Scheduler, StepResult, VllmPolicy
+from sim.arrivals import Arrivals
+from sim.decision_digest import DecisionDigest
+from sim.interrupt import Interrupt
+from sim.one_by_one import OneByOne
+from sim.pace import VirtualPace
+from sim.prompt_maker import PromptMaker
+from sim.recorder import Recorder
+from sim.replica import Replica
+from sim.serving import Serving
+from sim.spare_time import DeviceTime, NoSpareTime, Work
+from sim.step_clock import PredictedClock
+from sim.step_record import StepRecord
+from tests.sim.small_world import BLOCK, Log, ScriptedBackend, ask, serve
 
 FAULTS = {"failed": {2: {"b": "Its logits are not finite."}}, "errors": {4: "The device is gone."}}
 
@@ -68,3 +80,48 @@ def test_without_spare_time_all_is_done_at_once() -> None:
     assert done == ["now"]
     spare_time.use()
     assert done == ["now"]
+
+
+class BrokenInto(DeviceTime):
+    """A signal breaks into the third call of `use`, before or after the kept work is done."""
+
+    def __init__(self, *, is_done: bool) -> None:
+        super().__init__()
+        self._is_done, self._num_left = is_done, 3
+
+    def put(self, work: Work) -> None:
+        super().put(partial(self._broken_into, work))
+
+    def _broken_into(self, work: Work) -> None:
+        self._num_left -= 1
+        if self._num_left == 0 and not self._is_done:
+            raise KeyboardInterrupt
+        work()
+        if self._num_left == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+def test_a_signal_that_breaks_in_neither_loses_nor_doubles_a_step(is_done: bool) -> None:
+    spare_time, notes = BrokenInto(is_done=is_done), Notes()
+    pace, interrupt, requests = VirtualPace(), Interrupt(), [ask("a", output=8)]
+    limits = Limits(block_size=BLOCK, max_num_batched_tokens=64, max_num_seqs=8, max_model_len=64)
+    scheduler, clock = Scheduler(limits, 16, VllmPolicy()), PredictedClock()
+    serving = Serving(pace.environment, Arrivals(requests), scheduler, notes, interrupt)
+    stepper = OneByOne(serving, BusyBackend(spare_time), clock, spare_time)
+    replica = Replica(serving, pace, PromptMaker(BLOCK, 0, {}), stepper, clock)
+    with pytest.raises(KeyboardInterrupt):
+        pace.environment.run(pace.environment.process(replica.serve()))
+    spare_time.use()  # as the run's end does
+    assert notes.steps == [0, 1, 2]
+
+
+class Notes(Recorder):
+    """Keeps the numbers of the steps alone."""
+
+    def __init__(self) -> None:
+        super().__init__(Log(), BLOCK, DecisionDigest(), lambda _, __: None)
+        self.steps: list[int] = []
+
+    def step(self, record: StepRecord) -> None:
+        self.steps.append(record.batch.step)
