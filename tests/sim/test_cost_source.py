@@ -140,7 +140,7 @@ def test_the_record_keeps_what_would_give_calibrated_step_times(tmp_path: Path, 
     assert said in json.loads((tmp_path / "run" / "meta.json").read_text())["notices"]
 
 
-def _times(trace: Path, folder: Path, name: str, *flags: object) -> tuple[list[float], list[float]]:
+def _times(trace: Path, folder: Path, name: str, *flags: object) -> tuple[list[Any], list[Any]]:
     """Device and host times of the steps of a replay."""
     assert replay(trace, *MODEL, *flags, "--output", folder / name).code == 0
     table = load(folder / name).table("steps")
