@@ -154,8 +154,8 @@ def _lag(lags_s: list[float]) -> dict[str, float | None]:
 
 
 def _host_speed(host_speed: HostSpeed | None) -> dict[str, float | None]:
-    """How quick the host was, where a real one took part."""
-    return {} if host_speed is None else {"host_probe_us": host_speed.probe_us}
+    """How quick the host was; None if it took no part."""
+    return {"host_probe_us": None if host_speed is None else host_speed.probe_us}
 
 
 def _finish(
