@@ -16,7 +16,7 @@ from backends.simulated.fitted_times import FittedTimes
 from backends.simulated.step_class import STEP_CLASSES
 
 FORMAT = "twinserve-calibration"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _HEAD = """\
 # Step times of {model} on {gpu}, fitted to measured ones by `python -m sim calibrate`.
 # Times are in microseconds; backends/simulated/fitted_times.py says what each number means.

@@ -5,8 +5,10 @@ negative.
 """
 
 from dataclasses import dataclass, fields, replace
+from typing import TypeVar
 
 Row = tuple[float, ...]
+Part = TypeVar("Part", "LaunchTimes", "HostTimes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +102,8 @@ class PromptTimes:
 class LaunchTimes:
     """Least device time of an eager step: it waits for the host to launch its kernels one by one.
 
+    As host times are, these are those of a host of the reference speed, if the data say how quick theirs was.
+
     Attributes:
         decode_us: of a step of decode rows alone.
         prompts_us: of a step of chunks alone.
@@ -156,5 +160,12 @@ class FittedTimes:
 
     def on_host(self, slowness: float) -> "FittedTimes":
         """The same on a host that takes `slowness` times as long for all it does."""
-        slower = {field.name: slowness * getattr(self.host, field.name) for field in fields(HostTimes)}
-        return replace(self, host=HostTimes(**slower))
+        return replace(self.launched_by(slowness), host=_scaled(self.host, slowness))
+
+    def launched_by(self, slowness: float) -> "FittedTimes":
+        """The same with launches by such a host: device times of eager steps; its own times stay what they are."""
+        return replace(self, launches=_scaled(self.launches, slowness))
+
+
+def _scaled(times: Part, factor: float) -> Part:
+    return type(times)(**{field.name: factor * getattr(times, field.name) for field in fields(times)})

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from backends.cost_model import FloatColumn, StepColumns
 from backends.simulated.calibration_file import load_calibration
-from backends.simulated.fitted_model import FittedModel
 from backends.simulated.step_class import STEP_CLASSES, step_classes
+from sim.fitting.fit import predicted_times
 from sim.fitting.measured import read_measured
 from sim.fitting.samples import Samples
 
@@ -28,10 +28,10 @@ def residual_plots(costs: Mapping[Path, Path], folder: Path) -> list[Path]:
         The files.
     """
     parts = [read_measured(run).at_reference for run in costs]
-    models = [FittedModel(load_calibration(cost).times, None) for cost in costs.values()]
+    fits = [load_calibration(cost).times for cost in costs.values()]
     samples = Samples.joined(parts)
     predicted_s = np.concatenate(
-        [model.step_times(part.steps).duration_s for model, part in zip(models, parts, strict=True)]
+        [predicted_times(times, part).duration_s for times, part in zip(fits, parts, strict=True)]
     )
     residual = 100 * (predicted_s / samples.times.duration_s - 1)
     classes = step_classes(samples.steps)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from backends.simulated.calibration import Calibration, ClassError
-from backends.simulated.fitted_model import FittedModel
 from sim.fitting.fit import class_errors
 from sim.fitting.measured import read_measured
 
@@ -15,4 +14,4 @@ def step_bias(calibration: Calibration, run: Path) -> Mapping[str, ClassError]:
     Raises:
         RunError: the run is damaged.
     """
-    return class_errors(FittedModel(calibration.times, None), read_measured(run).at_reference)
+    return class_errors(calibration.times, read_measured(run).at_reference)

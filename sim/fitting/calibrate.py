@@ -9,7 +9,6 @@ from backends.errors import SheetError
 from backends.simulated import ModelSheet, load_model_sheet
 from backends.simulated.calibration import CalibratedSettings, Calibration, Fact, Source
 from backends.simulated.envelope import Envelope
-from backends.simulated.fitted_model import FittedModel
 from backends.simulated.gpu_sheet import gpu_sheet_of
 from sim.errors import SimError
 from sim.fitting.fit import class_errors, fit
@@ -40,7 +39,7 @@ def calibrate(measured: Sequence[Measured]) -> Calibration:
         hardware=_facts(measured[0].meta.get("hardware", {})) | _host_speed(measured),
         versions={name: str(value) for name, value in measured[0].meta.get("versions", {}).items()},
         sources=tuple([_source(each) for each in measured]),
-        errors=class_errors(FittedModel(fit(used), None), held_out) if has_test else {},
+        errors=class_errors(fit(used), held_out) if has_test else {},
         envelope=Envelope.around(samples.steps),
         times=fit(samples),
     )

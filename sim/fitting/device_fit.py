@@ -39,6 +39,8 @@ class _Problem:
     def __init__(self, blank: FittedTimes, samples: Samples) -> None:
         self._blank, self._samples = blank, samples
         self._device_s, self._scale = samples.times.device_s, samples.scale_s
+        # As they would be if the host of the reference speed had launched the step, and its launches were all.
+        self._launched_s, self._launched_scale = self._device_s / samples.slowness, self._scale / samples.slowness
         self.is_eager: Flags = samples.steps.graph_size == 0
         self._basis = basis(blank)
         self._design = _design(blank, samples, self._basis)
@@ -51,7 +53,7 @@ class _Problem:
         is_launched = np.zeros(len(self._samples), dtype=np.bool_)
         for _, rows in self._kinds():
             if rows.any():
-                is_launched |= rows & (self._device_s < 1.15 * np.quantile(self._device_s[rows], 0.1))
+                is_launched |= rows & (self._launched_s < 1.15 * np.quantile(self._launched_s[rows], 0.1))
         # Without other steps there is nothing to tell launches and work apart by; then all of it is work.
         return is_launched if not is_launched.all() else np.zeros_like(is_launched)
 
@@ -62,11 +64,11 @@ class _Problem:
         return work
 
     def floor(self, is_launched: Flags) -> FloatColumn:
-        """Time to launch each step's kernels, from the steps that were bound by it."""
-        floor = np.zeros(len(self._samples))
+        """Time that its host took to launch each step's kernels, from the steps that were bound by it."""
+        floor, floors = np.zeros(len(self._samples)), self._floors(is_launched)
         for name, rows in self._kinds():
-            floor[rows] = self._floors(is_launched)[name] * 1e-6
-        return floor
+            floor[rows] = floors[name] * 1e-6
+        return floor * self._samples.slowness
 
     def filled(self, is_launched: Flags) -> FittedTimes:
         """Everything with what was found."""
@@ -75,7 +77,7 @@ class _Problem:
 
     def _floors(self, is_launched: Flags) -> dict[str, float]:
         return {
-            name: 1e6 * _relative_mean(self._device_s[rows & is_launched], self._scale[rows & is_launched])
+            name: 1e6 * _relative_mean(self._launched_s[rows & is_launched], self._launched_scale[rows & is_launched])
             for name, rows in self._kinds()
         }
 

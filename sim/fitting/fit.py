@@ -26,7 +26,7 @@ def fit(samples: Samples) -> FittedTimes:
     Steps in which something else took the processor are left out of the second round, as one of them would bend the
     tables around it; what they took too much is spread over all steps.
     """
-    predicted_s = FittedModel(_fitted(samples), None).step_times(samples.steps).duration_s
+    predicted_s = predicted_times(_fitted(samples), samples).duration_s
     excess_s = samples.times.duration_s - predicted_s
     is_stall = _stalls(samples, excess_s)
     times = _fitted(replace(samples, scale_s=predicted_s).where(~is_stall))
@@ -76,9 +76,20 @@ def _stalls(samples: Samples, excess_s: FloatColumn) -> Flags:
     return is_stall
 
 
-def class_errors(model: FittedModel, samples: Samples) -> Mapping[str, ClassError]:
+def predicted_times(times: FittedTimes, samples: Samples) -> StepTimes[FloatColumn]:
+    """Times of the steps, launched by the hosts that launched them; all else on a host of the reference speed."""
+    predicted = StepTimes(np.zeros(len(samples)), np.zeros(len(samples)))
+    for slowness in np.unique(samples.slowness):
+        rows = samples.slowness == slowness
+        found = FittedModel(times.launched_by(float(slowness)), None).step_times(samples.where(rows).steps)
+        for column, values in zip(predicted, found, strict=True):
+            column[rows] = values
+    return predicted
+
+
+def class_errors(times: FittedTimes, samples: Samples) -> Mapping[str, ClassError]:
     """Errors of predicted durations, by class of step; "all" of all steps."""
-    predicted = model.step_times(samples.steps)
+    predicted = predicted_times(times, samples)
     classes = step_classes(samples.steps)
     rows_of = {name: classes == number for number, name in enumerate(STEP_CLASSES)}
     rows_of["all"] = np.ones(len(samples), dtype=np.bool_)

@@ -1,7 +1,7 @@
 """Profiles and run directories as samples."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,8 @@ class Measured:
         """The steps as on a host of the reference speed; as they are if nothing says how quick this one was."""
         if self.host_probe_us is None:
             return self.samples
-        return self.samples.with_host(REFERENCE_PROBE_US / self.host_probe_us)
+        slowness = self.host_probe_us / REFERENCE_PROBE_US
+        return replace(self.samples.with_host(1 / slowness), slowness=np.full(len(self.samples), slowness))
 
     @property
     def attention(self) -> str:
@@ -106,4 +107,5 @@ def _samples(
     steps = StepColumns.from_table(columns)
     before: StepColumns[FloatColumn] = StepColumns(*(np.roll(column, 1) * follows for column in steps))
     times = StepTimes(*(columns[name] for name in StepTimes._fields))
-    return Samples(steps, before, follows, times, times.duration_s, is_held_out, np.full(len(follows), is_served))
+    served, slowness = np.full(len(follows), is_served), np.ones(len(follows))
+    return Samples(steps, before, follows, times, times.duration_s, is_held_out, served, slowness)

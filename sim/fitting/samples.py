@@ -25,6 +25,7 @@ class Samples:
             weight than slow ones, and so make means too small.
         is_held_out: whether the step serves to test a fit to the others.
         is_served: whether the step is one of a run, not of a profile.
+        slowness: how many times as long the host took that launched the step as the one whose times the host's part is.
     """
 
     steps: StepColumns[FloatColumn]
@@ -34,6 +35,7 @@ class Samples:
     scale_s: FloatColumn
     is_held_out: Flags
     is_served: Flags
+    slowness: FloatColumn
 
     def __len__(self) -> int:
         return len(self.has_before)
@@ -48,10 +50,11 @@ class Samples:
             self.scale_s[rows],
             self.is_held_out[rows],
             self.is_served[rows],
+            self.slowness[rows],
         )
 
     def with_host(self, factor: float) -> "Samples":
-        """The same with `factor` times the host's part of all times."""
+        """The same with `factor` times the host's part of all times; launches stay those of the host that it was."""
         device_s = self.times.device_s
         duration_s = device_s + factor * (self.times.duration_s - device_s)
         scale_s = device_s + factor * (self.scale_s - device_s)

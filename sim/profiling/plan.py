@@ -7,7 +7,7 @@ from sim.profiling.bounds import Bounds
 from sim.profiling.decode_loads import like_contexts, skewed_loads, staircase
 from sim.profiling.load import Load
 from sim.profiling.prefill_loads import COARSE, FINE, FINE_LARGE, filling, mixed, prefill, together
-from sim.profiling.traffic_loads import LONG, traffic
+from sim.profiling.traffic_loads import CALM_LONG, CALM_SHORT, LONG, traffic
 from sim.profiling.unlike_loads import contexts, unlike_loads
 
 _CONTEXTS = ((1024, 128, 4096, 16_384), (512, 2048, 8192, 32_000), (32, 256, 768, 1536, 3072, 6144, 12_288, 24_000))
@@ -24,6 +24,8 @@ _BESIDE = (
 )
 """Round by round, unlike rows beside prompts: spread, median, rows, and tokens in the cache before each prompt."""
 _TRAFFIC = ((2, 8, 24, 80), (4, 16, 48, 160, 230), (1, 12, 36, 120, 250))
+_CALM = (((8, 60), (3, 14)), ((20, 110), (6, 22)), ((36, 170), (9, 34)))
+"""Round by round, rows of short and of long contexts of traffic in which prompts are rare."""
 
 
 def plan(bounds: Bounds) -> tuple[Load, ...]:
@@ -102,4 +104,6 @@ def _traffics(bounds: Bounds, number: int, seed: int) -> list[Load]:
         for position, rows in enumerate(_TRAFFIC[number])
     ]
     loads.append(traffic(bounds, min((6, 14, 22)[number], most - 1), 40, seed + number, LONG))
+    for kind, levels in zip((CALM_SHORT, CALM_LONG), _CALM[number], strict=True):
+        loads += [traffic(bounds, min(rows, most - 1), 120, seed + 50 + number, kind) for rows in levels]
     return list(filter(None, loads))

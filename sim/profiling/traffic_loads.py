@@ -17,18 +17,22 @@ class Kind:
         prompt: median of the tokens of a prompt that comes.
         num_cached: tokens in the cache before half of the prompts.
         counts: prompts that come at a step; one of them is drawn.
+        spread: of the contexts that rows begin with, which are lognormal: standard deviation of their logarithm.
     """
 
     medians: tuple[int, ...]
     prompt: int
     num_cached: int
     counts: tuple[int, ...]
+    spread: float = 0.8
 
 
 SHORT = Kind((200, 600, 1500, 4000), 245, 0, (0, 0, 0, 1, 1, 2, 4))
 LONG = Kind((6000, 12_000), 3000, 8192, (0, 0, 0, 0, 0, 1, 1, 2))
-_ROW_SPREAD, _PROMPT_SPREAD = 0.8, 1.3
-"""Of lognormal lengths: standard deviations of their logarithms."""
+# Below saturation most steps decode, for some ten steps the same rows, and then some more or less.
+CALM_SHORT = Kind((250, 500, 1000), 350, 0, (0,) * 15 + (1,), 0.6)
+CALM_LONG = Kind((5000, 12_000), 4000, 8192, (0,) * 30 + (1,), 1.2)
+_PROMPT_SPREAD = 1.3
 
 
 def traffic(bounds: Bounds, num_rows: int, num_steps: int, seed: int, kind: Kind = SHORT) -> Load | None:
@@ -51,7 +55,7 @@ def traffic(bounds: Bounds, num_rows: int, num_steps: int, seed: int, kind: Kind
     if 2 * num_cached > limits.max_model_len or 8 * num_cached > bounds.num_pool_tokens:
         num_cached = 0
     median = min(random.choice(kind.medians), limits.max_model_len // 3)
-    standing = [_standing(random, limits.max_model_len, median, num_steps) for _ in range(num_rows)]
+    standing = [_standing(random, limits.max_model_len, median, kind.spread, num_steps) for _ in range(num_rows)]
     # The text in the cache is a sequence of the set-up, too.
     while standing and (len(standing) >= limits.max_num_seqs or not bounds.fits(standing, bounds.num_pool_tokens // 4)):
         standing.pop()
@@ -78,8 +82,8 @@ def traffic(bounds: Bounds, num_rows: int, num_steps: int, seed: int, kind: Kind
     return Load(name, "traffic", tuple(standing), tuple(arrivals), num_cached)
 
 
-def _standing(random: Random, max_model_len: int, median: int, num_steps: int) -> Standing:
-    drawn = round(median * random.lognormvariate(0, _ROW_SPREAD))
+def _standing(random: Random, max_model_len: int, median: int, spread: float, num_steps: int) -> Standing:
+    drawn = round(median * random.lognormvariate(0, spread))
     # A third of them ends on the way.
     outputs = random.randint(5, num_steps) if random.random() < 1 / 3 else num_steps
     return Standing(min(max(1, drawn), max_model_len - num_steps - 2), 1 + outputs)

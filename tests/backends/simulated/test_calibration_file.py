@@ -52,7 +52,7 @@ def test_reports_say_where_and_how_well() -> None:
     ("pattern", "replacement", "said"),
     [
         (r'^format = ".*"', 'format = "other"', "is no calibration of this release"),
-        (r"^format_version = 2", "format_version = 1", "format_version 2"),
+        (r"^format_version = 3", "format_version = 2", "format_version 3"),
         (r"^block_size = 256", 'block_size = "256"', "block_size is '256'; it must be a whole number"),
         (r"^tp = 1\n", "", r"\[settings\]: the key 'tp' is missing"),
         (r"^tp = 1\n", "tp = 1\nrate = 2\n", "unknown key 'rate'"),

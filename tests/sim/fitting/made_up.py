@@ -51,4 +51,4 @@ def measured(num_steps: int, seed: int, truth: FittedTimes = TRUTH, noise: float
     has_before = np.arange(num_steps) > 0
     times = StepTimes(duration_s, device_s)
     neither = np.zeros(num_steps, dtype=np.bool_)
-    return Samples(steps, before, has_before, times, duration_s, is_held_out=neither, is_served=neither)
+    return Samples(steps, before, has_before, times, duration_s, neither, neither, np.ones(num_steps))

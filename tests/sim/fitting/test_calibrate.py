@@ -3,10 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from backends.simulated.fitted_model import FittedModel
 from sim.errors import SimError
 from sim.fitting.calibrate import calibrate
 from sim.fitting.measured import Measured
-from tests.sim.fitting.made_up import measured
+from tests.sim.fitting.made_up import TRUTH, measured
 
 META = {
     "settings": {"model": "Qwen3-0.6B", "tp": 1, "block_size": 256, "max_model_len": 40_960},
@@ -44,6 +45,24 @@ def test_host_times_are_those_of_the_reference_speed_whatever_the_hosts_were() -
     unknown = calibrate([replace(quick, host_probe_us=None)])
     assert unknown.times.host.decode_us == pytest.approx(0.8 * alone.times.host.decode_us, rel=0.02)
     assert "host_probe_us" not in unknown.hardware
+
+
+def test_launches_are_those_of_the_reference_speed_whatever_the_hosts_were() -> None:
+    """Eager steps that wait for their launches take as many times as long as the host does, others as long as ever."""
+    hosts = {speed: launched_by(speed) for speed in (0.8, 1.6)}
+    found = calibrate([replace(run, host_probe_us=10.0 * speed) for speed, run in hosts.items()]).times
+    assert found.launches.mixed_us == pytest.approx(TRUTH.launches.mixed_us, rel=0.02)
+    assert found.launches.prompts_us == pytest.approx(TRUTH.launches.prompts_us, rel=0.02)
+    for run in hosts.values():
+        slow = found.on_host(1.6 if run is hosts[1.6] else 0.8)
+        device_s = FittedModel(slow, None).step_times(run.samples.steps).device_s
+        is_eager = run.samples.steps.graph_size == 0
+        assert device_s[is_eager].sum() == pytest.approx(run.samples.times.device_s[is_eager].sum(), rel=0.01)
+
+
+def launched_by(slowness: float) -> Measured:
+    times = TRUTH.on_host(slowness)
+    return replace(made("run", 2000), samples=measured(2000, seed=3, truth=times, noise=0.0))
 
 
 def test_data_that_know_their_host_and_data_that_do_not_cannot_be_joined() -> None:

@@ -13,7 +13,7 @@ CLASSES = {"decode graph", "prefill graph", "prefill eager", "mixed graph", "mix
 
 
 def test_a_fit_to_noisy_steps_recovers_their_means_in_every_class() -> None:
-    errors = class_errors(FittedModel(FITTED, None), measured(3000, seed=5, noise=0.0))
+    errors = class_errors(FITTED, measured(3000, seed=5, noise=0.0))
     assert set(errors) == CLASSES | {"all"}
     assert {name: error.bias_percent for name, error in errors.items()} == pytest.approx(
         dict.fromkeys(errors, 0), abs=0.6
@@ -43,7 +43,7 @@ def test_stalls_are_spread_over_all_steps_and_bend_no_table() -> None:
     stalled = fit(samples)
     assert stalled.host.stalls_us == pytest.approx(0.004 * 50_000, rel=0.3)
     calm = replace(stalled, host=replace(stalled.host, stalls_us=0.0))
-    errors = class_errors(FittedModel(calm, None), measured(3000, seed=5, noise=0.0))
+    errors = class_errors(calm, measured(3000, seed=5, noise=0.0))
     assert abs(errors["all"].bias_percent) < 0.5
     total_s = FittedModel(stalled, None).step_times(samples.steps).duration_s.sum()
     assert total_s == pytest.approx(samples.times.duration_s.sum(), rel=3e-3)
@@ -79,7 +79,7 @@ def test_host_times_are_those_of_runs_where_runs_have_the_class() -> None:
     slow = profile.times._replace(duration_s=profile.times.duration_s + 2e-4)
     served = np.ones(len(run), dtype=np.bool_)
     both = Samples.joined([replace(profile, times=slow), replace(run, is_served=served)])
-    errors = class_errors(FittedModel(fit(both), None), measured(3000, seed=5, noise=0.0))
+    errors = class_errors(fit(both), measured(3000, seed=5, noise=0.0))
     assert abs(errors["decode graph"].bias_percent) < 1
 
 
