@@ -81,6 +81,16 @@ class Parts:
     engine: Engine
     pace: Pace
 
+    def with_policy(self, name: str) -> "Parts":
+        """The same with another policy, whose settings are its own defaults.
+
+        Raises:
+            SimError: it is not known.
+        """
+        policy = load_policy(name, {})
+        others: dict[str, Any] = dict.fromkeys(POLICY_SETTINGS) | _settings_of(policy)
+        return replace(self, policy=policy, settings=replace(self.settings, policy=name, **others))
+
     @property
     def notices(self) -> tuple[str, ...]:
         """Sentences for the user about what is run."""

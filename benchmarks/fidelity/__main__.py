@@ -18,7 +18,7 @@ import typer
 
 from benchmarks.fidelity.archive import archive_new
 from benchmarks.fidelity.bench import Bench
-from benchmarks.fidelity.measurement import Measurement, measurements
+from benchmarks.fidelity.measurement import Measurement, measurements, named
 from benchmarks.fidelity.run_plan import make_plan, read_plan
 from benchmarks.fidelity.workloads import TINY_WORKLOADS, WORKLOADS
 from benchmarks.machine_facts import process_age_s
@@ -46,6 +46,7 @@ def main(
     only: Annotated[str, typer.Option(help="Workloads, by comma; all if empty.")] = "",
     shares: Annotated[str, typer.Option(help="Percent of the sustained rate, by comma.")] = "70,110,30",
     repeat: Annotated[int, typer.Option(help="Share that is run twice, and once at wall pace; 0 = none.")] = 70,
+    also: Annotated[str, typer.Option(help="More runs by name, by comma: WORKLOAD-110-repeat2, -070-POLICY.")] = "",
     window: Annotated[float, typer.Option(help="Most seconds of arrivals in a run.")] = 30.0,
     max_run: Annotated[float, typer.Option(help="Seconds that a run may take; windows are cut for it.")] = 50.0,
     profile_seconds: Annotated[float, typer.Option(help="Time for the profile.")] = 180.0,
@@ -70,7 +71,7 @@ def main(
         )  # fmt: skip
     known = TINY_WORKLOADS if tiny else WORKLOADS
     workloads = [workload for workload in known if not only or workload.name in only.split(",")]
-    planned = measurements(workloads, [int(share) for share in shares.split(",")], repeat or None)
+    planned = measurements(workloads, [int(share) for share in shares.split(",") if share], repeat or None)
     folder.mkdir(parents=True, exist_ok=True)
     stages = stage.split(",")
 
@@ -80,6 +81,7 @@ def main(
 
     try:
         with clean_exit():
+            planned += [named(name, known) for name in also.split(",") if name]
             if stages == ["plan"]:
                 plan()
                 return
@@ -119,7 +121,7 @@ def _runs(bench: Bench, measured: list[Measurement], deadline: float) -> None:
         if not _is_time_for(max(run.expected_s, run.window_s) + _TAIL_S, deadline, each.name):
             continue
         try:
-            _report(each, bench.run(each.workload, each.name, run.rate, run.window_s, each.pace))
+            _report(each, bench.run(each, run.rate, run.window_s))
         except SimError as error:  # the others can be run all the same
             print(f"{each.name}: not run. {error}", flush=True)
 

@@ -1,6 +1,5 @@
 """One run on a GPU beside its simulation."""
 
-import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -11,11 +10,11 @@ from typing import Any
 from analysis.run import load
 from backends.simulated.calibration import ClassError
 from backends.simulated.calibration_file import load_calibration
+from benchmarks.fidelity.measurement import workload_and_share
 from benchmarks.fidelity.metric_error import METRICS, MetricError
 from benchmarks.fidelity.simulate import simulate
 from benchmarks.fidelity.step_bias import step_bias
 
-_NAME = re.compile(r"^(?P<workload>.+)-(?P<share>\d{3})(?P<variant>-repeat\d+|-wall)?$")
 _REPEAT = "-repeat2"
 
 
@@ -78,10 +77,9 @@ def agreement(run: Path, cost: Path, output: Path) -> Agreement:
     told = output.with_name(f"{output.name}-host-known")
     host_known = simulated if probe_us is None else simulate(run, cost, told, probe_us)
     repeat = _other(run)
-    matched = _NAME.match(run.name)
     return Agreement(
         name=run.name,
-        share=int(matched["share"]) if matched else 0,
+        share=workload_and_share(run.name)[1],
         num_steps=real["num_steps"],
         decisions=_verified(run),
         errors=tuple([MetricError.of(metric, real, simulated, repeat) for metric in METRICS]),
@@ -91,12 +89,6 @@ def agreement(run: Path, cost: Path, output: Path) -> Agreement:
         outside_share=simulated["cost_model"]["outside_share"],
         num_preemptions=(real["num_preemptions"], simulated["num_preemptions"]),
     )
-
-
-def workload_of(run: Path) -> str:
-    """Name of the workload of a run directory, whatever its rate and variant."""
-    matched = _NAME.match(run.name)
-    return matched["workload"] if matched else run.name
 
 
 def _summary(run: Path) -> dict[str, Any]:

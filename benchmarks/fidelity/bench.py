@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.fidelity.borrowed_backend import BorrowedBackend
+from benchmarks.fidelity.measurement import Measurement
 from benchmarks.fidelity.workload import Workload
 from sim.errors import SimError
 from sim.interrupt import Interrupt
@@ -40,21 +41,24 @@ class Bench:
     folder: Path
     traces: Path
 
-    def run(self, workload: Workload, name: str, rate: float, window_s: float, pace: str) -> dict[str, Any]:
-        """Replay `window_s` seconds of a workload, sped up or slowed down to `rate` requests a second.
+    def run(self, measurement: Measurement, rate: float, window_s: float) -> dict[str, Any]:
+        """Replay `window_s` seconds of its workload, sped up or slowed down to `rate` requests a second.
 
         Returns:
             The summary.
 
         Raises:
-            SimError: the trace has too few requests.
+            SimError: the trace has too few requests, or the policy is not known.
         """
+        parts = self.parts.with_policy(measurement.policy) if measurement.policy else self.parts
         settings = replace(
-            self.parts.settings,
-            **self._window(workload, rate, window_s),
-            pace="wall" if pace == "wall" else "virtual",
+            parts.settings,
+            **self._window(measurement.workload, rate, window_s),
+            pace="wall" if measurement.pace == "wall" else "virtual",
         )
-        return self._replay(workload, settings, self.folder / "runs" / name, Interrupt(), lambda _, __: None)
+        output = self.folder / "runs" / measurement.name
+        bench = replace(self, parts=parts)
+        return bench._replay(measurement.workload, settings, output, Interrupt(), lambda _, __: None)
 
     def simulated_s(self, workload: Workload, rate: float, window_s: float) -> float:
         """How long such a run takes on the clock, in seconds; nothing of it is kept."""

@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 
 from backends.simulated.calibration_file import dump_calibration
-from benchmarks.fidelity.agreement import Agreement, agreement, workload_of
+from benchmarks.fidelity.agreement import Agreement, agreement
+from benchmarks.fidelity.measurement import workload_and_share
 from benchmarks.fidelity.tables import markdown
 from sim.clean_exit import clean_exit
 from sim.errors import SimError
@@ -33,7 +34,7 @@ def main(
     with clean_exit():
         work = work or folder / "simulated"
         work.mkdir(parents=True, exist_ok=True)
-        costs = {run: cost or _without(folder, workload_of(run), work) for run in _runs(folder, only)}
+        costs = {run: cost or _without(folder, workload_and_share(run.name)[0], work) for run in _runs(folder, only)}
         found = [_of_run(run, used, work / run.name) for run, used in costs.items()]
         text = markdown(found)
         if output is None:
@@ -49,7 +50,10 @@ def main(
 def _without(folder: Path, workload: str, work: Path) -> Path:
     """A calibration that has seen no run of this workload, at no rate; fitted once."""
     path = work / f"without-{workload}.toml"
-    sources = [folder / "profile.parquet", *[run for run in _runs(folder, "") if workload_of(run) != workload]]
+    sources = [
+        folder / "profile.parquet",
+        *[run for run in _runs(folder, "") if workload_and_share(run.name)[0] != workload],
+    ]
     if not path.exists() or path.stat().st_mtime < max(source.stat().st_mtime for source in sources):
         path.write_text(dump_calibration(calibrate([read_measured(source) for source in sources])), "utf-8")
     return path

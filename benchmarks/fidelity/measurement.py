@@ -1,9 +1,13 @@
 """One run to make."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.fidelity.workload import Workload
+from sim.errors import SimError
+
+_NAME = re.compile(r"(?P<workload>.+?)-(?P<share>\d{3})(-repeat(?P<repeat>\d+))?(?P<wall>-wall)?(-(?P<policy>.+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,23 +19,53 @@ class Measurement:
         share: of the rate that can be sustained, in percent.
         repeat: 1 for the first run of it, 2 for the second.
         pace: "virtual" or "wall".
+        policy: how to schedule; None = as all other runs.
     """
 
     workload: Workload
     share: int
     repeat: int = 1
     pace: str = "virtual"
+    policy: str | None = None
 
     @property
     def case(self) -> str:
-        """What its repeats and paces share: mooncake-070."""
+        """What its repeats, paces and policies share: mooncake-070."""
         return f"{self.workload.name}-{self.share:03}"
 
     @property
     def name(self) -> str:
-        """Of its run directory: mooncake-070, -070-repeat2, -070-wall."""
+        """Of its run directory: mooncake-070, -070-repeat2, -070-wall, -070-nano-vllm."""
         repeat = f"-repeat{self.repeat}" if self.repeat > 1 else ""
-        return f"{self.case}{repeat}{'-wall' if self.pace == 'wall' else ''}"
+        policy = f"-{self.policy}" if self.policy else ""
+        return f"{self.case}{repeat}{'-wall' if self.pace == 'wall' else ''}{policy}"
+
+
+def named(name: str, workloads: Sequence[Workload]) -> Measurement:
+    """The measurement of this name.
+
+    Raises:
+        SimError: the name is none, or its workload is not among these.
+    """
+    known, found = {workload.name: workload for workload in workloads}, _NAME.fullmatch(name)
+    if found is None or found["workload"] not in known:
+        raise SimError(
+            f"{name!r} names no measurement; write WORKLOAD-070, with -repeat2, -wall or -POLICY behind it if need "
+            f"be, where WORKLOAD is one of {', '.join(known)}."
+        )
+    return Measurement(
+        known[found["workload"]],
+        int(found["share"]),
+        repeat=int(found["repeat"] or 1),
+        pace="wall" if found["wall"] else "virtual",
+        policy=found["policy"],
+    )
+
+
+def workload_and_share(name: str) -> tuple[str, int]:
+    """Of the run directory of a measurement; any other counts as a workload of its own, below saturation."""
+    found = _NAME.fullmatch(name)
+    return (found["workload"], int(found["share"])) if found else (name, 0)
 
 
 def measurements(workloads: Sequence[Workload], shares: Sequence[int], repeated: int | None) -> list[Measurement]:

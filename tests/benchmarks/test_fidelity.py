@@ -9,13 +9,14 @@ from analysis.run import load
 from benchmarks.fidelity.archive import archive_new
 from benchmarks.fidelity.bench import Bench, finish_rate
 from benchmarks.fidelity.borrowed_backend import BorrowedBackend
-from benchmarks.fidelity.measurement import measurements
+from benchmarks.fidelity.measurement import Measurement, measurements, named, workload_and_share
 from benchmarks.fidelity.workload import Workload
 from benchmarks.fidelity.workloads import TINY_WORKLOADS, WORKLOADS
 from sim.errors import SimError
 from sim.parts import make_parts
-from sim.replay_settings import ReplaySettings
+from sim.replay_settings import POLICY_SETTINGS, ReplaySettings
 from sim.step_clock import PredictedClock
+from tests.sim.command import command
 from traces import GeneratorSettings
 
 EVEN = Workload(
@@ -34,7 +35,7 @@ def bench(folder: Path) -> Bench:
 
 
 def test_a_run_has_the_rate_and_length_asked_for(tmp_path: Path) -> None:
-    summary = bench(tmp_path).run(EVEN, "even-070", rate=20.0, window_s=3.0, pace="virtual")
+    summary = bench(tmp_path).run(Measurement(EVEN, 70), rate=20.0, window_s=3.0)
     assert summary["completed"] == 60
     assert summary["duration"] == pytest.approx(3.0, rel=0.1)
     run = load(tmp_path / "runs" / "even-070")
@@ -44,12 +45,12 @@ def test_a_run_has_the_rate_and_length_asked_for(tmp_path: Path) -> None:
 
 def test_a_trace_that_is_too_short_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SimError, match="has 400 requests"):
-        bench(tmp_path).run(EVEN, "even-070", rate=200.0, window_s=3.0, pace="virtual")
+        bench(tmp_path).run(Measurement(EVEN, 70), rate=200.0, window_s=3.0)
 
 
 def test_the_sustained_rate_is_that_of_a_full_engine(tmp_path: Path) -> None:
     rate = bench(tmp_path).sustained_rate(EVEN)
-    summary = bench(tmp_path).run(EVEN, "over", rate=3 * rate, window_s=390 / (3 * rate), pace="virtual")
+    summary = bench(tmp_path).run(Measurement(EVEN, 300), rate=3 * rate, window_s=390 / (3 * rate))
     assert summary["request_throughput"] == pytest.approx(rate, rel=0.1)
     assert not (tmp_path / "run").exists()
 
@@ -78,6 +79,38 @@ def test_runs_are_named_and_ordered() -> None:
         "bursty-070-repeat2",
         "even-070-wall",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "measurement"),
+    [
+        ("even-070", Measurement(EVEN, 70)),
+        ("even-110-repeat2", Measurement(EVEN, 110, repeat=2)),
+        ("even-030-wall", Measurement(EVEN, 30, pace="wall")),
+        ("even-070-nano-vllm", Measurement(EVEN, 70, policy="nano-vllm")),
+        ("even-070-repeat3-wall-nano-vllm", Measurement(EVEN, 70, 3, "wall", "nano-vllm")),
+    ],
+)
+def test_a_measurement_can_be_found_by_its_name(name: str, measurement: Measurement) -> None:
+    assert named(name, [TINY_WORKLOADS[0], EVEN]) == measurement
+    assert measurement.name == name
+    assert workload_and_share(name) == ("even", measurement.share)
+
+
+@pytest.mark.parametrize("name", ["even", "even-70", "odd-070", ""])
+def test_a_name_of_no_measurement_is_an_error(name: str) -> None:
+    with pytest.raises(SimError, match=r"names no measurement; write WORKLOAD-070, .* one of even\."):
+        named(name, [EVEN])
+
+
+def test_another_policy_is_run_as_if_it_had_been_asked_for_alone(tmp_path: Path) -> None:
+    bench(tmp_path).run(Measurement(EVEN, 70, policy="nano-vllm"), rate=20.0, window_s=3.0)
+    settings = load(tmp_path / "runs" / "even-070-nano-vllm").meta["settings"]
+    alone = make_parts(ReplaySettings(model="Qwen3-0.6B", num_blocks=200, block_size=16, policy="nano-vllm")).settings
+    assert {name: settings[name] for name in ("policy", *POLICY_SETTINGS)} == {
+        name: getattr(alone, name) for name in ("policy", *POLICY_SETTINGS)
+    }
+    assert command("verify", str(tmp_path / "runs" / "even-070-nano-vllm")).code == 0
 
 
 def test_workloads_have_names_of_their_own() -> None:

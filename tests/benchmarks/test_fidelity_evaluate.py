@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from backends.simulated.calibration_file import load_calibration
-from benchmarks.fidelity.agreement import workload_of
 from benchmarks.fidelity.evaluate import main
 from benchmarks.fidelity.metric_error import METRICS, MetricError
 from sim.profiling.profile_file import Profile, read_profile, write_profile
@@ -69,11 +68,6 @@ def test_a_cost_model_has_seen_no_run_of_the_workload_that_it_is_tested_on(folde
     assert tables
     kept = load_calibration(folder / "work" / "without-made.toml")
     assert [source.name for source in kept.sources] == ["profile.parquet", "other-110"]
-
-
-@pytest.mark.parametrize("name", ["azure_conv-070", "azure_conv-110-repeat2", "azure_conv-030-wall"])
-def test_a_workload_is_the_same_at_every_rate_and_repeat(name: str) -> None:
-    assert workload_of(Path("runs") / name) == "azure_conv"
 
 
 def test_the_simulated_runs_are_kept(folder: Path, tables: str) -> None:
