@@ -122,10 +122,10 @@ def replay(
     try:
         is_complete = _run(parts, replica)
     finally:
-        engine.spare_time.use()
-        outputs.close()
-        recorder.finish(arrivals.left())
-        engine.backend.close()
+        # A disk that is full must not keep the backend, which may be other processes on a GPU.
+        with contextlib.closing(engine.backend), contextlib.closing(outputs):
+            engine.spare_time.use()
+            recorder.finish(arrivals.left())
         known = {"complete": is_complete, **_lag(recorder.lags_s), **_host_speed(engine.host_speed)}
         summary = _finish(writer, digest.hexdigest(), time.perf_counter() - wall_start, known, engine.cost)
     return summary

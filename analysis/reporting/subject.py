@@ -12,7 +12,7 @@ from analysis.run_columns import RunColumns
 from analysis.slo import Slo
 from analysis.summary import summarise
 
-_KEPT = ("cost_model", "mean_lag_s", "max_lag_s")
+_KEPT = ("cost_model", "mean_lag_s", "max_lag_s", "host_probe_us")
 """Keys of `summary.json` that the program which made the run knows alone."""
 
 

@@ -4,15 +4,18 @@ import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from analysis.run import Run, load
+from benchmarks.fidelity.borrowed_backend import BorrowedBackend
 from sim.cost_source import recorded_model
 from sim.interrupt import Interrupt
 from sim.parts import make_parts
+from sim.recorder import Recorder
 from sim.replay import load_trace, replay
 from sim.replay_settings import ReplaySettings
 from tests.sim.command import command, in_process, row, write_rows
@@ -241,3 +244,31 @@ def test_replay_as_a_library_reports_progress(tmp_path: Path) -> None:
     assert calls[-1][0] == 5
     assert calls == sorted(calls)
     assert summary["completed"] == 5
+
+
+def test_a_disk_that_is_full_at_the_end_does_not_keep_the_backend(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[str] = []
+
+    class Watched(BorrowedBackend):
+        def close(self) -> None:
+            closed.append("backend")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Recorder, "finish", full)
+    settings = ReplaySettings(num_blocks=5000)
+    parts = make_parts(settings)
+    engine = replace(parts.engine, backend=Watched(parts.engine.backend, 5000))
+    with _generated(tmp_path / "trace.jsonl") as path, pytest.raises(OSError, match="No space left"):
+        replay(
+            load_trace(path, settings),
+            {},
+            replace(parts, engine=engine),
+            tmp_path / "run",
+            Interrupt(),
+            lambda _, __: None,
+        )
+    assert closed == ["backend"]
