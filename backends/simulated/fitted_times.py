@@ -128,9 +128,9 @@ class HostTimes:
         chunk_us: for each chunk, on top.
         prompt_1k_us: for each 1,000 prompt tokens.
         context_1k_us: for each 1,000 tokens of the decode rows' contexts, whose blocks are listed for the device.
-        block_us: for each block handed out.
+        block_us: of a step of decode rows alone in which some get blocks; those of chunks count with their tokens.
         admission_us: for each request admitted.
-        release_us: for each request that has left.
+        release_us: of a step before which requests have left: its inputs are others than were foreseen.
         stalls_us: when something else takes the processor, on average of all steps.
     """
 
