@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.run import load
 from backends.cost_model import FloatColumn, StepColumns, StepTimes
+from backends.simulated.fitted_times import host_factor
 from sim.errors import SimError
 from sim.fitting.samples import Flags, Samples
 from sim.host_speed import REFERENCE_PROBE_US
@@ -46,7 +47,7 @@ class Measured:
         if self.host_probe_us is None:
             return self.samples
         slowness = self.host_probe_us / REFERENCE_PROBE_US
-        return replace(self.samples.with_host(1 / slowness), slowness=np.full(len(self.samples), slowness))
+        return replace(self.samples.with_host(1 / host_factor(slowness)), slowness=np.full(len(self.samples), slowness))
 
     @property
     def attention(self) -> str:
