@@ -20,7 +20,7 @@ _HELD_OUT_FAMILY = "traffic"
 """Of a profile, every second load of this kind is held out; only the others show steps of unlike contexts."""
 _STRETCH, _EVERY = 50, 5
 """Of a run, every fifth stretch of so many steps is held out."""
-_ATTENTION = re.compile(r"^Attention (\S+)")
+_ATTENTION = re.compile(r"^Attention ([^\s,]+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,12 @@ def test_a_profile_without_its_warm_up(tmp_path: Path) -> None:
     assert samples.is_held_out.tolist() == [False, False, False, True, True]
 
 
+@pytest.mark.parametrize("name", ["flash4", "flash4+flash2", "torch"])
+@pytest.mark.parametrize("rest", [", as asked for.", " on NVIDIA H200, block size 16."])
+def test_attention_is_the_name_alone(tmp_path: Path, name: str, rest: str) -> None:
+    assert read_measured(profile_file(tmp_path, notices=[f"Attention {name}{rest}"])).attention == name
+
+
 def test_attention_from_settings_or_unknown(tmp_path: Path) -> None:
     path = profile_file(tmp_path, notices=[], settings={"backend": "gpu", "attention": "flash4"})
     assert read_measured(path).attention == "flash4"
