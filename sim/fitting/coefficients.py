@@ -5,9 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from backends.simulated.fitted_times import FittedTimes
+from sim.fitting.relative_fit import Wish
 from sim.fitting.vectors import Vector, places, to_vector
 
-_TABLES = ("call_us", "even_us", "per_1k_tokens_us", "tail_per_1k_us")
+_TABLES = {"call_us": 1.0, "even_us": 1.0, "per_1k_tokens_us": 10.0, "tail_per_1k_us": 3.0}
+"""How much it is wished that neighbours in tables are alike. What a token takes is the memory's rate wherever rows fill
+the device; with a few steps in a corner of a table it would be bent there, and what it gives beyond be far off."""
 _NOT_DEVICE = ("launches.", "host.")
 
 
@@ -36,18 +39,18 @@ def _length(place: slice) -> int:
     return int(place.stop - place.start)
 
 
-def wishes(blank: FittedTimes) -> Iterator[Vector]:
-    """Combinations of coefficients that should be near 0: neighbours in tables are alike."""
+def wishes(blank: FittedTimes) -> Iterator[Wish]:
+    """That neighbours in tables are alike."""
     size, where = len(to_vector(blank)), places(blank)
     num_bands, num_points = len(blank.attention.context_limits) + 1, len(blank.attention.rows)
-    for name in _TABLES:
+    for name, strength in _TABLES.items():
         start = where[f"attention.{name}"].start
         for first, second in _neighbours(num_bands, num_points):
-            yield _difference(size, start + first, start + second)
+            yield Wish(_difference(size, start + first, start + second), strength)
 
 
-def slope_wishes(blank: FittedTimes) -> Iterator[Vector]:
-    """Likewise, of times: slopes of products should not change much."""
+def slope_wishes(blank: FittedTimes) -> Iterator[Wish]:
+    """Likewise, but combinations of times: slopes of products should not change much."""
     size, where = len(to_vector(blank)), places(blank)
     for name, part in (("decode", blank.decode), ("prompts", blank.prompts)):
         start, points = where[f"{name}.products.time_us"].start, part.products.tokens
@@ -55,7 +58,7 @@ def slope_wishes(blank: FittedTimes) -> Iterator[Vector]:
             left, right = points[place + 1] - points[place], points[place + 2] - points[place + 1]
             wish = np.zeros(size)
             wish[start + place : start + place + 3] = (1 / left, -1 / left - 1 / right, 1 / right)
-            yield wish * min(left, right)
+            yield Wish(wish * min(left, right))
 
 
 def _difference(size: int, first: int, second: int) -> Vector:

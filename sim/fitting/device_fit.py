@@ -9,7 +9,7 @@ from backends.cost_model import FloatColumn
 from backends.simulated.fitted_model import FittedModel
 from backends.simulated.fitted_times import FittedTimes, LaunchTimes
 from sim.fitting.coefficients import basis, slope_wishes, wishes
-from sim.fitting.relative_fit import fit_relative
+from sim.fitting.relative_fit import Wish, fit_relative
 from sim.fitting.samples import Flags, Samples
 from sim.fitting.vectors import Vector, with_vector
 
@@ -45,8 +45,8 @@ class _Problem:
         self._basis = basis(blank)
         self._design = _design(blank, samples, self._basis)
         is_used: Flags = np.asarray(self._basis.any(axis=0))
-        near = [*wishes(blank), *[wish @ self._basis for wish in slope_wishes(blank)]]
-        self._wishes = [wish for wish in near if wish.any() and is_used[np.flatnonzero(wish)].all()]
+        slopes = [wish._replace(combination=wish.combination @ self._basis) for wish in slope_wishes(blank)]
+        self._wishes = [wish for wish in (*wishes(blank), *slopes) if _names_only(wish, is_used)]
 
     def guess_launched(self) -> Flags:
         """Eager steps about as quick as the quickest of their kind."""
@@ -87,6 +87,11 @@ class _Problem:
         yield "decode_us", self.is_eager & ~has_prompts
         yield "prompts_us", self.is_eager & has_prompts & ~has_decodes
         yield "mixed_us", self.is_eager & has_prompts & has_decodes
+
+
+def _names_only(wish: Wish, is_used: Flags) -> bool:
+    named = np.flatnonzero(wish.combination)
+    return len(named) > 0 and bool(is_used[named].all())
 
 
 def _relative_mean(values: FloatColumn, scale: FloatColumn) -> float:

@@ -1,6 +1,7 @@
 """Least squares of relative errors, without negative coefficients."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +11,26 @@ _PRIOR = 0.05
 """Weight of a wish beside that of the data."""
 
 
-def fit_relative(design: Vector, measured: Vector, scale: Vector, wishes: Sequence[Vector] = ()) -> Vector:
+class Wish(NamedTuple):
+    """A combination of coefficients that should be near 0 where the data do not say otherwise.
+
+    Attributes:
+        combination: a number a coefficient.
+        strength: how many times as much it weighs as others do.
+    """
+
+    combination: Vector
+    strength: float = 1.0
+
+
+def fit_relative(design: Vector, measured: Vector, scale: Vector, wishes: Sequence[Wish] = ()) -> Vector:
     """Coefficients, none negative, for which `design @ coefficients` comes closest to `measured`.
 
     Args:
         design: a row a step, a column a coefficient.
         measured: a time a step.
         scale: by what errors are divided.
-        wishes: combinations of coefficients that should be near 0 where the data do not say otherwise.
+        wishes: what coefficients should be like.
     """
     from scipy.optimize import nnls
 
@@ -25,7 +38,7 @@ def fit_relative(design: Vector, measured: Vector, scale: Vector, wishes: Sequen
     norms = np.sqrt((rows**2).sum(axis=0))
     used = norms > 0
     if wishes:
-        rows = np.concatenate([rows, _weighted(np.array(wishes), norms)])
+        rows = np.concatenate([rows, _weighted(wishes, norms)])
     target = np.concatenate([measured / scale, np.zeros(len(wishes))])
     # A coefficient that no step depends on is decided by wishes alone, or is 0.
     used |= (rows != 0).any(axis=0)
@@ -44,10 +57,10 @@ def _condensed(rows: Vector, target: Vector) -> tuple[Vector, Vector]:
     return triangle, turned.T @ target
 
 
-def _weighted(wishes: Vector, norms: Vector) -> Vector:
+def _weighted(wishes: Sequence[Wish], norms: Vector) -> Vector:
     """Wishes that weigh a little beside the data of the coefficients that they name."""
-    is_named = wishes != 0
-    typical = np.array([np.max(norms[named], initial=0.0) for named in is_named])
-    sizes = np.abs(wishes).max(axis=1)
-    weighted: Vector = wishes / sizes[:, None] * (typical * _PRIOR)[:, None]
+    combinations = np.array([wish.combination for wish in wishes])
+    typical = np.array([np.max(norms[named], initial=0.0) for named in combinations != 0])
+    weights = _PRIOR * typical * np.array([wish.strength for wish in wishes])
+    weighted: Vector = combinations / np.abs(combinations).max(axis=1)[:, None] * weights[:, None]
     return weighted

@@ -31,10 +31,10 @@ def test_tables_without_differences_fulfil_all_wishes() -> None:
     for name, place in places(BLANK).items():
         if name.startswith("attention."):
             alike[place] = 7.0
-    assert not any(wish @ alike for wish in wishes(BLANK))
+    assert not any(wish.combination @ alike for wish in wishes(BLANK))
 
 
 def test_straight_products_fulfil_all_wishes() -> None:
     straight = np.zeros(len(BASIS))
     straight[places(BLANK)["prompts.products.time_us"]] = 50 + 3 * np.array(BLANK.prompts.products.tokens)
-    assert max(abs(wish @ straight) for wish in slope_wishes(BLANK)) < 1e-9
+    assert max(abs(wish.combination @ straight) for wish in slope_wishes(BLANK)) < 1e-9

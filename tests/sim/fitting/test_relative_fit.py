@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sim.fitting.relative_fit import fit_relative
+from sim.fitting.relative_fit import Wish, fit_relative
 
 RANDOM = np.random.default_rng(3)
 DESIGN = RANDOM.random((200, 3))
@@ -27,7 +27,17 @@ def test_errors_count_in_relation_to_the_scale() -> None:
 def test_a_wish_decides_what_the_data_leave_open_and_hardly_anything_else() -> None:
     design = np.array([[1.0, 0.0], [1.0, 0.0]])
     assert fit_relative(design, np.array([4.0, 4.0]), np.ones(2)) == pytest.approx([4.0, 0.0])
-    alike = [np.array([1.0, -1.0])]
+    alike = [Wish(np.array([1.0, -1.0]))]
     assert fit_relative(design, np.array([4.0, 4.0]), np.ones(2), alike) == pytest.approx([4.0, 4.0])
     both = np.eye(2)
     assert fit_relative(both, np.array([4.0, 8.0]), np.ones(2), alike) == pytest.approx([4.0, 8.0], rel=5e-3)
+
+
+def test_a_wish_weighs_as_much_as_its_strength_says() -> None:
+    """Between two values of unlike size the wish pulls the small one up; ten times as strong, further."""
+
+    def found(strength: float) -> float:
+        alike = [Wish(np.array([1.0, -1.0]), strength)]
+        return float(fit_relative(np.eye(2), np.array([4.0, 8.0]), np.ones(2), alike)[0])
+
+    assert 4.0 < found(1.0) < 4.02 < found(10.0) < 5.0
