@@ -66,7 +66,7 @@ def _sweep(
         num_refinements, share = _refinements(refine), _attainment(attainment)
         num_jobs = _jobs(jobs)
         config, like = options.pop("config"), options.pop("like")
-        plan = make_plan(trace, _flags(options), config, like, names, parse_axes(sets or []))
+        plan = make_plan(trace, _flags(options), config, like, names, parse_axes(sets or []), parsed)
         folder = _folder(output, plan, num_refinements, attainment, share)
         for notice in plan.notices:
             messages.note(notice)
