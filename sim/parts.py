@@ -15,6 +15,7 @@ from sim.policy_fault import policy_faults
 from sim.policy_loader import load_policy
 from sim.replay_settings import POLICY_SETTINGS, ReplaySettings
 from sim.serving import Serving
+from sim.simulated_gpu import simulated_gpu
 from sim.spare_time import NoSpareTime, SpareTime
 from sim.step_clock import StepClock
 from sim.stepper import Stepper
@@ -132,7 +133,7 @@ def _with_defaults(settings: ReplaySettings) -> ReplaySettings:
     default_size = 256 if is_real else 16
     return replace(
         settings,
-        gpu="H200" if settings.gpu is None and not is_real else settings.gpu,
+        gpu=settings.gpu if is_real else simulated_gpu(settings.gpu, settings.cost),
         device=(settings.device or "cuda") if is_real else settings.device,
         block_size=default_size if settings.block_size is None else settings.block_size,
         pace=settings.pace or ("wall" if is_real else "virtual"),
