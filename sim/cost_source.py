@@ -18,6 +18,7 @@ from backends.simulated.fitted_model import FittedModel
 from backends.simulated.gpu_sheet import gpu_sheet_of, is_sheet_of
 from backends.simulated.least_time import LeastTime
 from engine import StepShape
+from sim.client_record import refuse_client_record
 from sim.errors import SimError
 from sim.host_speed import REFERENCE_PROBE_US
 from sim.replay_settings import ReplaySettings
@@ -117,8 +118,11 @@ def recorded_model(path: Path) -> RecordedCostModel:
 
     Raises:
         RunError: there is no run.
+        SimError: a client recorded it.
     """
-    columns = _columns(load(path), (*StepColumns._fields, *StepTimes._fields))
+    run = load(path)
+    refuse_client_record(run, "steps", "give a run of sim replay, a file of `sim calibrate` (NAME.toml), or roofline")
+    columns = _columns(run, (*StepColumns._fields, *StepTimes._fields))
     # A step that ran eager has no graph size; the cost model's columns say 0 for that.
     columns["graph_size"] = np.nan_to_num(columns["graph_size"])
     times = StepTimes(*(columns[name] for name in StepTimes._fields))

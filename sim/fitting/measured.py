@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.run import load
 from backends.cost_model import FloatColumn, StepColumns, StepTimes
+from sim.client_record import refuse_client_record
 from sim.errors import SimError
 from sim.fitting.samples import Flags, Samples
 from sim.host_speed import REFERENCE_PROBE_US
@@ -87,6 +88,7 @@ def _of_profile(path: Path) -> Measured:
 
 def _of_run(path: Path) -> Measured:
     run = load(path)
+    refuse_client_record(run, "steps", "fit to a file of `sim profile`, or to a run of `sim replay --backend gpu`")
     table = run.table("steps")
     names = ("start_s", *StepColumns._fields, *StepTimes._fields)
     columns = {name: np.array(table.column(name).to_pylist(), dtype=np.float64) for name in names}
