@@ -25,7 +25,13 @@ def _option(text: str, *names: str) -> Any:  # noqa: ANN401  # typer's own optio
 
 def _sweep(
     trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Trace file of a known format; gzip and zstd too.")],
-    rates: Annotated[str, _option("Factors on the request rate: 1,2,4 or START:STOP:STEP.")],
+    rates: Annotated[
+        str,
+        _option(
+            "Factors on the trace's own request rate: 1,2,4 or START:STOP:STEP. The table says what requests a second "
+            "they are."
+        ),
+    ],
     output: Annotated[Path, _option("Folder for the runs; a sweep in it goes on.", "--output", "-o")],
     policies: Annotated[
         str | None,
