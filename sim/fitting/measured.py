@@ -64,6 +64,8 @@ def read_measured(path: Path) -> Measured:
         SimError: it is neither, or its step times were not measured.
         RunError: the run is damaged.
     """
+    if not path.exists():
+        raise SimError(f"{path} does not exist; name a file of `sim profile` or the directory of a run.")
     measured = _of_profile(path) if is_profile(path) else _of_run(path)
     backend = measured.meta["settings"].get("backend")
     if measured.meta.get("hardware", {}).get("kind") == "simulated" or backend == "sim":
