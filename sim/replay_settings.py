@@ -12,8 +12,6 @@ from sim.setting_type import in_words
 MAX_COUNT = 2**31 - 1
 """Largest number of anything, as block ids in a run directory have 32 bits."""
 
-_MAX_SEED = 2**63 - 1  # no column of a sweep's frame holds more
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaySettings:
@@ -179,9 +177,8 @@ POLICY_SETTINGS = (
 def _check_number(name: str, value: Any, source: str) -> None:  # noqa: ANN401  # values come as a file has them
     if isinstance(value, float) and not math.isfinite(value):
         raise SimError(f"{source}: {name} is {value}; it must be finite.")
-    largest = _MAX_SEED if name == "seed" else MAX_COUNT
-    if isinstance(value, int) and value > largest:
-        raise SimError(f"{source}: {name} is {value}; it must be at most {largest}.")
+    if isinstance(value, int) and value > MAX_COUNT and name != "seed":
+        raise SimError(f"{source}: {name} is {value}; it must be at most {MAX_COUNT}.")
     if name == "host_probe_us" and value is not None and value <= 0:
         raise SimError(f"{source}: {name} is {value}; it is a time in microseconds, above 0.")
     if name == "warmup_s" and value is not None and value < 0:

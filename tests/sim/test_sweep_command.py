@@ -349,7 +349,7 @@ def test_config_file_and_run_give_settings(trace: Path, tmp_path: Path) -> None:
         ),
         (["--no-chunked-prefill", "--set", "max_num_batched_tokens=40960,99"], "Raise max_num_batched_tokens to 40960"),
         (["--set", "max_model_len=40,9"], "max_model_len 9 cannot run: No request of trace.jsonl can be served"),
-        (["--set", "seed=1,9223372036854775808"], "seed is 9223372036854775808; it must be at most"),
+        (["--set", "seed=1,9223372036854775808"], "seed is 9223372036854775808; values that vary must be"),
         (["--request-rate", "20"], "10.26 a second on average; --rate-scale 1.95 in its place (in a sweep --rates"),
         (["--rates", "1e-8,1"], "a rate scale of 1e-08 stretches trace.jsonl beyond"),
     ],
