@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Run directory, finished or not.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -39,6 +40,7 @@ def report(
     ] = None,
     warmup: Annotated[str | None, typer.Option(help="What the steady-state window leaves out, such as 60s.")] = None,
     as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Print the figures of runs and sweeps, computed from their tables, or write them as HTML, Markdown or CSV."""
     from analysis.duration import parse_duration
@@ -53,7 +55,7 @@ def report(
     content = ReportContent.of(runs, limits, warmup_s)
     if outputs.are_any:
         for sentence in outputs.write(content):
-            sys.stderr.write(f"{sentence}\n")
+            sys.stderr.write("" if quiet else f"{sentence}\n")
     if as_json:
         sys.stdout.write(_json(values_of(content)))
     elif not outputs.are_any:
@@ -137,7 +139,7 @@ def timeline(
 def import_vllm(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="File of vllm bench serve --save-detailed.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Run directory to make.")],
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but errors.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Make a run directory of a result of `vllm bench serve`.
 

@@ -37,7 +37,7 @@ class Slo:
             name, equals, value = (part.strip() for part in item.partition("="))
             name = "e2e" if name == "e2el" else name
             if not equals or name not in METRICS:
-                raise SloError(f"SLO {item!r} is not metric=duration with one of {', '.join(METRICS)}.")
+                raise SloError(f"SLO {item!r} is not metric=duration with one of {', '.join(METRICS)}.{_hint(name)}")
             if name in limits:
                 raise SloError(f"SLO {text!r} limits {name} more than once.")
             limits[name] = parse_duration(value)
@@ -67,6 +67,16 @@ class Slo:
         for is_met in self.met(columns).values():
             is_good &= is_met
         return is_good
+
+
+def _hint(name: str) -> str:
+    """What who writes ttft_p90 looks for."""
+    if name in METRICS or not any(metric in name.lower() for metric in METRICS):
+        return ""
+    return (
+        " A limit is for each request; reports say what share of them met it, and `sim sweep` takes the share that "
+        "must, such as --attainment 0.9."
+    )
 
 
 def _values_s(name: str, columns: RunColumns) -> Floats:

@@ -39,6 +39,6 @@ def check_sizes(limits: Limits, num_blocks: int, chunked_prefill: bool) -> None:
     if not chunked_prefill and limits.max_num_batched_tokens < limits.max_model_len:
         raise SettingError(
             f"Chunked prefill is off and max_num_batched_tokens is {limits.max_num_batched_tokens}, below "
-            f"max_model_len {limits.max_model_len}: a long prompt could never run. Raise the budget, lower the length "
-            "or allow chunks."
+            f"max_model_len {limits.max_model_len}: a long prompt could never run. Raise max_num_batched_tokens to "
+            f"{limits.max_model_len}, lower max_model_len to {limits.max_num_batched_tokens}, or allow chunks."
         )

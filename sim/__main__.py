@@ -8,6 +8,7 @@ from sim.analysis_commands import add_analysis_commands
 from sim.calibrate_command import calibrate
 from sim.completion import refuse_for_module
 from sim.explain_command import explain
+from sim.flag_synonyms import CommandWithSynonyms
 from sim.grouped_help import CommandsHelp, ReplayHelp, SweepHelp
 from sim.profile_command import profile
 from sim.replay_command import replay
@@ -29,8 +30,8 @@ app = typer.Typer(
 app.callback(help=_HELP)(program)
 app.command(cls=ReplayHelp)(replay)
 app.command("sweep", cls=SweepHelp)(sweep)
-app.command()(explain)
-app.command()(profile)
+app.command(cls=CommandWithSynonyms)(explain)
+app.command(cls=CommandWithSynonyms)(profile)
 app.command()(calibrate)
 app.command()(verify)
 app.add_typer(trace_app, name="trace")

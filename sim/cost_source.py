@@ -15,15 +15,26 @@ from backends.simulated.calibration import Calibration
 from backends.simulated.calibration_file import load_calibration, shipped_calibrations
 from backends.simulated.envelope import Envelope
 from backends.simulated.fitted_model import FittedModel
+from backends.simulated.gpu_sheet import gpu_sheet_of, is_sheet_of
 from backends.simulated.least_time import LeastTime
 from engine import StepShape
+from sim.client_record import refuse_client_record
 from sim.errors import SimError
 from sim.host_speed import REFERENCE_PROBE_US
 from sim.replay_settings import ReplaySettings
+from sim.simulated_gpu import is_calibration
 
 _Differences = dict[str, tuple[object, object]]
 _CHOICES = {"block_size": "--block-size", "attention": "attention"}
 """Settings that a user may change for better step times; model, GPU, degree and number format are what it is about."""
+_CONSEQUENCES = {
+    "gpu": "there is no sheet of the former, so memory and the least time of a step are of the {asked}",
+    "block_size": "attention and the host's work on blocks may take other times, and with --block-size {was} they are "
+    "the measured ones",
+    "attention": "attention may take other times",
+    "dtype": "all step times may be far off",
+}
+"""What it means that the replay differs in these from what was calibrated."""
 _DTYPE_BYTES = {"bfloat16": 2, "float16": 2, "float32": 4}
 
 
@@ -86,7 +97,7 @@ def _cost_source(settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> 
     if settings.cost == "roofline":
         return _roofline(settings, model, gpu)
     path = Path(settings.cost)
-    if path.suffix.lower() == ".toml":
+    if is_calibration(settings.cost):
         return _given(path, settings, model, gpu)
     if not path.is_dir():
         raise SimError(
@@ -107,8 +118,11 @@ def recorded_model(path: Path) -> RecordedCostModel:
 
     Raises:
         RunError: there is no run.
+        SimError: a client recorded it.
     """
-    columns = _columns(load(path), (*StepColumns._fields, *StepTimes._fields))
+    run = load(path)
+    refuse_client_record(run, "steps", "give a run of sim replay, a file of `sim calibrate` (NAME.toml), or roofline")
+    columns = _columns(run, (*StepColumns._fields, *StepTimes._fields))
     # A step that ran eager has no graph size; the cost model's columns say 0 for that.
     columns["graph_size"] = np.nan_to_num(columns["graph_size"])
     times = StepTimes(*(columns[name] for name in StepTimes._fields))
@@ -130,11 +144,21 @@ def _given(path: Path, settings: ReplaySettings, model: ModelSheet, gpu: GpuShee
                 f"{path} is calibrated with {name} {was}, but the replay has {asked}; give --{name} {was}, or a "
                 "calibration of that engine."
             )
+    if "gpu" in differences and gpu_sheet_of(calibration.settings.gpu) is not None:
+        raise SimError(_other_gpu(path, *differences["gpu"]))
     notices = [
-        f"{path.name} is calibrated with {name.replace('_', ' ')} {was}, but the replay has {asked}."
+        f"{path.name} is calibrated with {name.replace('_', ' ')} {was}, but the replay has {asked}: "
+        f"{_CONSEQUENCES[name].format(was=was, asked=asked)}."
         for name, (was, asked) in differences.items()
     ]
     return _fitted(path.stem, calibration, model, gpu, settings.host_probe_us, tuple(notices))
+
+
+def _other_gpu(path: Path, was: object, asked: object) -> str:
+    return (
+        f"{path} is fitted to step times of GPU {was}, but the replay is on {asked}; give --gpu {was} or leave --gpu "
+        f"out, or for {asked} take a calibration of its own or --cost roofline."
+    )
 
 
 def _fitted(
@@ -176,7 +200,7 @@ def _differences(calibration: Calibration, settings: ReplaySettings, model: Mode
     pairs: dict[str, tuple[object, object]] = {
         "model": (was.model, model.name),
         "tp": (was.tp, settings.tp),
-        "gpu": (was.gpu, gpu.name),
+        "gpu": (was.gpu, was.gpu if is_sheet_of(gpu.name, was.gpu) else gpu.name),
         "block_size": (was.block_size, settings.block_size),
     }
     if settings.attention is not None:

@@ -23,7 +23,14 @@ def explain(
     model: Annotated[
         str, typer.Option(help="Model, by name or as a sheet file.", autocompletion=complete_model)
     ] = "Qwen3-8B",
-    gpu: Annotated[str, typer.Option(help="GPU, by name or as a sheet file.", autocompletion=complete_gpu)] = "H200",
+    gpu: Annotated[
+        str | None,
+        typer.Option(
+            help="GPU, by name or as a sheet file. [the calibration's, else H200]",
+            autocompletion=complete_gpu,
+            show_default=False,
+        ),
+    ] = None,
     tp: Annotated[int, typer.Option(help="Tensor-parallel degree.")] = 1,
     block_size: Annotated[int, typer.Option(help="Tokens in a KV block, by which calibrations differ.")] = 16,
     decode_seqs: Annotated[int, typer.Option(help="Sequences that decode one token.")] = 64,
@@ -47,10 +54,11 @@ def explain(
         from sim.errors import SimError
         from sim.explain_table import explain_json, explain_table
         from sim.replay_settings import ReplaySettings
+        from sim.simulated_gpu import simulated_gpu
 
         context = prefill_tokens if prefill_context is None else prefill_context
         shape = _shape(decode_seqs, decode_context, prefill_seqs, prefill_tokens, context)
-        sheet, usual = load_model_sheet(model), ReplaySettings()
+        sheet, usual, gpu = load_model_sheet(model), ReplaySettings(), simulated_gpu(gpu, cost)
         # The sizes that a replay captures, so that the same step is padded alike.
         graphs = GraphTable(
             graph_sizes(max(decode_seqs, usual.max_num_seqs)),

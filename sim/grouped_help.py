@@ -3,7 +3,9 @@
 from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
+
+from sim.flag_synonyms import CommandWithSynonyms
 
 _WIDEST = 1000  # longer than any first sentence: one that is too long for a line wraps
 
@@ -40,7 +42,7 @@ class TraceCommandsHelp(CommandsHelp):
     }
 
 
-class ReplayHelp(TyperCommand):
+class ReplayHelp(CommandWithSynonyms):
     """Help of `replay`. What is named nowhere here stands under the last heading."""
 
     REST: ClassVar[str] = "Run and report"

@@ -1,17 +1,21 @@
 """What a replay is put together from."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any
 
 from backends.foreseeing_backend import ForeseeingBackend
-from engine import Backend, Limits, Policy, Tokenizer
+from engine import Backend, Limits, Policy, Scheduler, Tokenizer
 from sim.cost_source import CostSource
 from sim.host_speed import HostSpeed
 from sim.one_by_one import OneByOne
 from sim.pace import Pace, VirtualPace, WallPace
+from sim.policy_fault import policy_faults
 from sim.policy_loader import load_policy
 from sim.replay_settings import POLICY_SETTINGS, ReplaySettings
 from sim.serving import Serving
+from sim.simulated_gpu import simulated_gpu
 from sim.spare_time import NoSpareTime, SpareTime
 from sim.step_clock import StepClock
 from sim.stepper import Stepper
@@ -109,13 +113,16 @@ def make_parts(settings: ReplaySettings) -> Parts:
         ModelError: a real model cannot be run.
         SimError: a policy is not known or lacks a setting.
         SettingError: settings are out of range or do not fit each other.
+        PolicyError: a policy of one's own has rules that are none.
     """
     settings = _with_defaults(settings)
     policy = load_policy(settings.policy, settings.policy_settings)
-    # Sizes that cannot be are refused before a model is loaded; its own longest sequence is known only then.
-    _limits(settings, max_model_len=1)
+    # What cannot be is refused before a model is loaded; its own longest sequence and its blocks are known only then.
+    _check_start(_limits(settings, max_model_len=1), 1, policy, settings.policy)
     engine = _engine(settings)
     limits = _limits(settings, engine.max_model_len)
+    with _closed_on_error(engine.backend):
+        _check_start(limits, engine.backend.num_blocks, policy, settings.policy)
     settings = replace(settings, max_model_len=limits.max_model_len, **_settings_of(policy))
     pace = WallPace() if settings.pace == "wall" else VirtualPace()
     return Parts(settings, limits, policy, engine, pace)
@@ -126,7 +133,7 @@ def _with_defaults(settings: ReplaySettings) -> ReplaySettings:
     default_size = 256 if is_real else 16
     return replace(
         settings,
-        gpu="H200" if settings.gpu is None and not is_real else settings.gpu,
+        gpu=settings.gpu if is_real else simulated_gpu(settings.gpu, settings.cost),
         device=(settings.device or "cuda") if is_real else settings.device,
         block_size=default_size if settings.block_size is None else settings.block_size,
         pace=settings.pace or ("wall" if is_real else "virtual"),
@@ -151,6 +158,22 @@ def _limits(settings: ReplaySettings, max_model_len: int) -> Limits:
         max_num_seqs=settings.max_num_seqs,
         max_model_len=max_model_len if settings.max_model_len is None else settings.max_model_len,
     )
+
+
+def _check_start(limits: Limits, num_blocks: int, policy: Policy, name: str) -> None:
+    """Raise what a run's scheduler would raise when it is made: a sweep has begun other runs by then."""
+    with policy_faults(name):
+        Scheduler(limits, num_blocks, policy)
+
+
+@contextmanager
+def _closed_on_error(backend: Backend) -> Iterator[None]:
+    """A real backend may be other processes on a GPU, and nobody else knows it yet."""
+    try:
+        yield
+    except BaseException:
+        backend.close()
+        raise
 
 
 def _settings_of(policy: Policy) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def profile(
         _option("Model: name or folder; with sim a sheet file too. [Qwen3-8B]", offered=complete_model),
     ] = None,
     gpu: Annotated[
-        str | None, _option("With sim: GPU, by name or as a sheet file. [H200]", offered=complete_gpu)
+        str | None, _option("With sim: GPU, by name or as a sheet file. [cost's, else H200]", offered=complete_gpu)
     ] = None,
     device: Annotated[str | None, _option("With gpu: cuda, cuda:N or cpu. [cuda]")] = None,
     load_format: Annotated[str | None, _option("With gpu: auto, or dummy for random weights. [auto]")] = None,

@@ -21,6 +21,7 @@ from sim.host_speed import HostSpeed
 from sim.interrupt import Interrupt
 from sim.output_log import NoLog, OutputLog
 from sim.oversize import handle_oversize
+from sim.own_rate import own_rate_sentence
 from sim.parts import Parts
 from sim.prompt_maker import PromptMaker
 from sim.rare_collections import rare_collections
@@ -30,6 +31,7 @@ from sim.replica import Replica
 from sim.serving import Serving
 from sim.versions import versions
 from traces import ReadSettings, Trace, Window, read_trace, write_trace
+from traces.errors import OwnTimesError
 from traces.statistics.arrival_counts import ArrivalCounts
 from traces.statistics.trace_warnings import spacing_warnings
 
@@ -54,9 +56,19 @@ def load_trace(path: Path, settings: ReplaySettings) -> Trace:
         seed=settings.seed,
         window=Window(settings.start_s, settings.end_s, settings.limit),
     )
-    trace = read_trace(path, read, format=settings.trace_format)
+    trace = _read(path, read, settings.trace_format)
     trace = replace(trace, notices=(*trace.notices, *_spacing_notices(trace)))
     return trace.scaled(settings.rate_scale)
+
+
+def _read(path: Path, settings: ReadSettings, trace_format: str) -> Trace:
+    try:
+        return read_trace(path, settings, format=trace_format)
+    except OwnTimesError as error:
+        assert settings.request_rate is not None, "only a request rate is refused so"
+        recorded = read_trace(path, replace(settings, request_rate=None), format=trace_format)
+        sentence = own_rate_sentence(recorded, settings.request_rate)
+        raise error if sentence is None else OwnTimesError(sentence) from None
 
 
 def _spacing_notices(trace: Trace) -> Iterator[str]:

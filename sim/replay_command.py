@@ -41,7 +41,10 @@ def replay(
         str | None,
         _option(f"Model: {MODELS}, or a folder; with sim a sheet file too. [Qwen3-8B]", offered=complete_model),
     ] = None,
-    gpu: Annotated[str | None, _option(f"With sim: {GPUS}, or a sheet file. [H200]", offered=complete_gpu)] = None,
+    gpu: Annotated[
+        str | None,
+        _option(f"With sim: {GPUS}, or a sheet file. [the calibration's, else H200]", offered=complete_gpu),
+    ] = None,
     host_probe_us: Annotated[
         float | None, _option("With sim: speed of the host, as a real run's summary tells. [the calibration's]")
     ] = None,

@@ -7,6 +7,7 @@ from typing import Any
 from analysis.duration import parse_duration
 from analysis.errors import SloError
 from analysis.run import load
+from sim.client_record import refuse_client_record
 from sim.errors import SimError
 from sim.replay_settings import OF_BACKEND, POLICY_SETTINGS, ReplaySettings
 
@@ -14,6 +15,11 @@ from sim.replay_settings import OF_BACKEND, POLICY_SETTINGS, ReplaySettings
 _NOT_TAKEN = (
     *("pace", "warmup_s", "slo", "start_s", "end_s", "limit", "rate_scale", "trace_format", "trace_block_size"),
     *("time_unit", "delay_rule", "api_time_scale", "max_delay_s", "request_rate", "tokenizer", "columns"),
+)
+# What a server's step times and decisions depend on most.
+_FLAGS_INSTEAD = (
+    "leave --like out, and give what it was started with as --model, --gpu, --tp, --max-num-seqs, "
+    "--max-num-batched-tokens, --max-model-len, --block-size, and --memory-utilization or --num-blocks"
 )
 # Settings that a flag has another name for.
 _DURATIONS = {"warmup": "warmup_s", "start": "start_s", "end": "end_s", "max_delay": "max_delay_s"}
@@ -71,7 +77,9 @@ def seconds(value: object, name: str) -> float:
 
 
 def _of_run(path: Path) -> dict[str, Any]:
-    meta = load(path).meta
+    run = load(path)
+    refuse_client_record(run, "the server's settings", _FLAGS_INSTEAD)
+    meta = run.meta
     values = {name: value for name, value in meta["settings"].items() if name not in _NOT_TAKEN}
     values["num_blocks"] = meta["num_kv_blocks"]
     if meta.get("graph_sizes") is not None:

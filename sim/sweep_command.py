@@ -25,7 +25,13 @@ def _option(text: str, *names: str) -> Any:  # noqa: ANN401  # typer's own optio
 
 def _sweep(
     trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Trace file of a known format; gzip and zstd too.")],
-    rates: Annotated[str, _option("Factors on the request rate: 1,2,4 or START:STOP:STEP.")],
+    rates: Annotated[
+        str,
+        _option(
+            "Factors on the trace's own request rate: 1,2,4 or START:STOP:STEP. The table says what requests a second "
+            "they are."
+        ),
+    ],
     output: Annotated[Path, _option("Folder for the runs; a sweep in it goes on.", "--output", "-o")],
     policies: Annotated[
         str | None,
@@ -66,7 +72,7 @@ def _sweep(
         num_refinements, share = _refinements(refine), _attainment(attainment)
         num_jobs = _jobs(jobs)
         config, like = options.pop("config"), options.pop("like")
-        plan = make_plan(trace, _flags(options), config, like, names, parse_axes(sets or []))
+        plan = make_plan(trace, _flags(options), config, like, names, parse_axes(sets or []), parsed)
         folder = _folder(output, plan, num_refinements, attainment, share)
         for notice in plan.notices:
             messages.note(notice)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from analysis.run import Run
 from engine import Scheduler
 from sim.arrivals import Arrivals
+from sim.client_record import refuse_client_record
 from sim.decision_digest import DecisionDigest
 from sim.difference import Difference
-from sim.errors import SimError
 from sim.interrupt import Interrupt
 from sim.parts import Parts
 from sim.policy_fault import policy_faults
@@ -69,8 +69,7 @@ def verify(run: Run, progress_bar: ProgressBar) -> Verification:
         ModelError: its tokenizer is broken.
         SimError: its settings, policy, trace or outputs do not suffice to repeat it.
     """
-    if run.observation.by_client:
-        raise SimError(f"{run.path} was recorded by a client, which cannot see decisions; name a run of sim replay.")
+    refuse_client_record(run, "decisions", "name a run of sim replay")
     steps = RecordedSteps.of(run)
     trace, has_lines = recorded_trace(run)
     parts = recorded_parts(run, steps)

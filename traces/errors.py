@@ -1,4 +1,4 @@
-"""The one error that reading, making or cutting a trace raises."""
+"""The error that reading, making or cutting a trace raises."""
 
 
 class TraceError(ValueError):
@@ -14,6 +14,10 @@ class TraceError(ValueError):
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
         self.line = line
+
+
+class OwnTimesError(TraceError):
+    """A request rate is given for a file that has times of its own."""
 
 
 class UnstreamableError(Exception):

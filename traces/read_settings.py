@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from traces.column_map import ColumnMap
 from traces.delay_rule import DelayRule
-from traces.errors import TraceError
+from traces.errors import OwnTimesError, TraceError
 from traces.time_quantum import MAX_TIME_S
 from traces.trace_lines import TraceLines
 from traces.window import Window
@@ -97,9 +97,9 @@ class ReadSettings:
             TraceError: there is a request rate beside times, or a time unit without them.
         """
         if is_timed and self.request_rate is not None:
-            raise TraceError(
+            raise OwnTimesError(
                 f"a request rate is given ({self.request_rate:g} a second), but {lines.path} has times of its own, "
-                f"{field}; scale their rate instead"
+                f"{field}; scale their rate instead (--rate-scale)"
             )
         if not is_timed and self.time_unit is not None:
             raise TraceError(f"a time unit is given ({self.time_unit}), but {lines.path} has no {field}; leave it out")

@@ -9,7 +9,7 @@ from traces.azure import AZURE_COLUMNS
 from traces.burstgpt import BURSTGPT_COLUMNS
 from traces.column_map import COLUMNS_PATTERN
 from traces.csv_rows import csv_header
-from traces.errors import TraceError
+from traces.errors import OwnTimesError, TraceError
 from traces.json_values import JsonValues
 from traces.read_settings import ReadSettings
 from traces.servegen import is_servegen_row
@@ -125,10 +125,13 @@ def check_settings(name: str, settings: ReadSettings) -> None:
         value = getattr(settings, setting)
         if value is not None and setting not in format.settings:
             users = sorted(each.name for each in FORMATS if setting in each.settings)
-            raise TraceError(
+            sentence = (
                 f"{setting.replace('_', ' ')} is {value!r}, but a trace of format {name} has no use for it; "
                 f"it is for {', '.join(users)}"
             )
+            if setting == "request_rate":
+                raise OwnTimesError(f"{sentence}. The times of format {name} are scaled by --rate-scale instead")
+            raise TraceError(sentence)
 
 
 def _json_format(lines: TraceLines, line: int, content: bytes) -> Recognition:

@@ -112,6 +112,14 @@ def load_gpu_sheet(name_or_path: str | Path) -> GpuSheet:
 
 def gpu_sheet_of(hardware_name: str) -> GpuSheet | None:
     """The sheet of what calls itself by this name, such as "NVIDIA H200"; None if there is none."""
-    words = hardware_name.lower().replace("-", " ").split()
-    fitting = [name for name in sheet_names("GPU") if set(name.lower().replace("-", " ").split()) <= set(words)]
+    fitting = [name for name in sheet_names("GPU") if is_sheet_of(name, hardware_name)]
     return load_gpu_sheet(max(fitting, key=len)) if fitting else None
+
+
+def is_sheet_of(sheet_name: str, hardware_name: str) -> bool:
+    """Whether a sheet can be the one of what calls itself so, such as H200 of "NVIDIA H200"."""
+    return _words(sheet_name) <= _words(hardware_name)
+
+
+def _words(name: str) -> set[str]:
+    return set(name.lower().replace("-", " ").split())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from analysis.run import load
 from backends.cost_model import FloatColumn, StepColumns, StepTimes
 from backends.simulated.fitted_times import host_factor
+from sim.client_record import refuse_client_record
 from sim.errors import SimError
 from sim.fitting.samples import Flags, Samples
 from sim.host_speed import REFERENCE_PROBE_US
@@ -64,6 +65,8 @@ def read_measured(path: Path) -> Measured:
         SimError: it is neither, or its step times were not measured.
         RunError: the run is damaged.
     """
+    if not path.exists():
+        raise SimError(f"{path} does not exist; name a file of `sim profile` or the directory of a run.")
     measured = _of_profile(path) if is_profile(path) else _of_run(path)
     backend = measured.meta["settings"].get("backend")
     if measured.meta.get("hardware", {}).get("kind") == "simulated" or backend == "sim":
@@ -88,6 +91,7 @@ def _of_profile(path: Path) -> Measured:
 
 def _of_run(path: Path) -> Measured:
     run = load(path)
+    refuse_client_record(run, "steps", "fit to a file of `sim profile`, or to a run of `sim replay --backend gpu`")
     table = run.table("steps")
     names = ("start_s", *StepColumns._fields, *StepTimes._fields)
     columns = {name: np.array(table.column(name).to_pylist(), dtype=np.float64) for name in names}

@@ -11,6 +11,7 @@ from sim.setting_type import in_words
 Axes = Mapping[str, tuple[Any, ...]]
 """Values by setting."""
 
+_MAX_WHOLE = 2**63 - 1  # no column of the sweep's frame holds more; a seed that does not vary may be any number
 _ELSEWHERE = {
     "policy": "give policies with --policies",
     "rate_scale": "give rates with --rates",
@@ -63,6 +64,8 @@ def _value(name: str, value: str, text: str) -> Any:  # noqa: ANN401  # settings
         converted = None
     if converted is None or value == "":
         raise SimError(f"--set {text}: {name} is {value!r}; it must be {in_words(ReplaySettings, name)}.")
+    if isinstance(converted, int) and converted > _MAX_WHOLE:
+        raise SimError(f"--set {text}: {name} is {value}; values that vary must be at most {_MAX_WHOLE}.")
     return converted
 
 

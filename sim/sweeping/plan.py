@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sim.errors import SimError
-from sim.parts import make_parts
+from sim.parts import Parts, make_parts
 from sim.prompt_texts import tokenise
 from sim.replay import check_slo, fit_trace, load_trace
 from sim.replay_settings import ReplaySettings
@@ -16,6 +16,7 @@ from sim.setting_sources import resolve
 from sim.sweeping.axes import Axes
 from sim.sweeping.file_digests import file_digests
 from sim.sweeping.grid import Configuration, configurations
+from sim.sweeping.named_combination import named_combination
 from sim.sweeping.point import Point
 from traces import Trace
 
@@ -84,7 +85,13 @@ class SweepPlan:
 
 
 def make_plan(
-    trace: Path, flags: Values, config: Path | None, like: Path | None, policies: Sequence[str] | None, axes: Axes
+    trace: Path,
+    flags: Values,
+    config: Path | None,
+    like: Path | None,
+    policies: Sequence[str] | None,
+    axes: Axes,
+    rates: Sequence[float],
 ) -> SweepPlan:
     """Resolve and check all configurations, and read the trace.
 
@@ -95,12 +102,14 @@ def make_plan(
         like: run directory to take settings from.
         policies: names; None takes the policy of the other sources.
         axes: values of the settings that vary.
+        rates: at which all of them shall run.
 
     Raises:
         SimError: a setting or combination of settings cannot be, or is none of a sweep.
         TraceError: the file is no trace, or nothing of it is left.
         SheetError: a model or GPU is not known.
         SettingError: sizes are out of range or do not fit each other.
+        PolicyError: a policy of one's own has rules that are none.
     """
     twice = sorted(set(flags) & set(axes))
     if twice:
@@ -113,9 +122,11 @@ def make_plan(
     for values, given in zip(kept, settings, strict=True):
         reading = ",".join(f"{name}={values[name]}" for name in axes if name in _OF_TRACE)
         if reading not in traces:
-            traces[reading] = load_trace(trace, given)
+            with named_combination(values, is_one_of_many=bool(reading)):
+                traces[reading] = _loaded(trace, given, min(rates))
             digests[reading] = traces[reading].digest
-        recorded, said = _checked(values, given, traces[reading])
+        with named_combination(values, is_one_of_many=len(kept) > 1):
+            recorded, said = _checked(given, traces[reading], rates)
         seen |= dict.fromkeys(said)
         planned.append(PlannedConfiguration(values, given, recorded))
     shared = {name: value for name, value in _plain(base).items() if name not in (*axes, *NOT_COMPARED)}
@@ -149,13 +160,32 @@ def _simulated(flags: Values, like: Path | None) -> Values:
     return flags if like is None else {"backend": "sim", **flags}
 
 
-def _checked(values: Configuration, settings: ReplaySettings, trace: Trace) -> tuple[ReplaySettings, tuple[str, ...]]:
-    """What its runs record, and notices on trace and engine. A policy's own error names the policy already."""
+def _loaded(path: Path, settings: ReplaySettings, lowest_rate: float) -> Trace:
+    """The trace at rate 1, which the lowest rate can still stretch."""
+    trace = load_trace(path, settings)
+    if lowest_rate < 1:
+        trace.scaled(lowest_rate)
+    return trace
+
+
+def _checked(settings: ReplaySettings, trace: Trace, rates: Sequence[float]) -> tuple[ReplaySettings, tuple[str, ...]]:
+    """What its runs record, and notices on trace and engine."""
     parts = make_parts(settings)
     with closing(parts.engine.backend):
+        _check_recorded(parts, rates)
         tokenised, _ = tokenise(trace, parts.engine.tokenizer)
         fitted = fit_trace(tokenised, parts)
         return parts.settings, (*fitted.notices, *parts.notices)
+
+
+def _check_recorded(parts: Parts, rates: Sequence[float]) -> None:
+    """Step times of a run belong to its own steps, and another rate makes others."""
+    cost = parts.engine.cost
+    if cost is not None and cost.kind == "recorded" and len(rates) > 1:
+        raise SimError(
+            f"cost is {parts.settings.cost!r}, a run's step times, which hold for the steps of that run alone and not "
+            f"at {len(rates)} rates; give --cost roofline or a file of `sim calibrate`, or that run's rate alone."
+        )
 
 
 def _plain(settings: ReplaySettings) -> Values:

@@ -29,6 +29,13 @@ def test_files_are_written_and_named(path: Path, tmp_path: Path, monkeypatch: py
     assert table.read_text("utf-8").startswith("run,")
 
 
+def test_quiet_writes_and_says_nothing(path: Path, tmp_path: Path) -> None:
+    done = command("report", path, "--markdown", tmp_path / "out.md", "-q")
+
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert (tmp_path / "out.md").exists()
+
+
 def test_stdout(path: Path) -> None:
     done = command("report", path, "--csv", "-")
     assert done.out.startswith("run,description,")

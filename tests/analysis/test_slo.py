@@ -24,6 +24,12 @@ def test_parse_refuses(text: str) -> None:
         Slo.parse(text)
 
 
+@pytest.mark.parametrize("text", ["ttft_p90=500ms", "p99_TPOT=50ms", "mean_e2el=1s"])
+def test_a_limit_on_a_percentile_is_told_what_limits_are(text: str) -> None:
+    with pytest.raises(SloError, match=r"A limit is for each request; .* such as --attainment 0\.9\."):
+        Slo.parse(text)
+
+
 @pytest.mark.parametrize("limits", [{"speed": 1.0}, {"ttft": "1s"}, {"ttft": float("nan")}, {"ttft": True}])
 def test_limits_that_have_no_meaning(limits: dict[str, Any]) -> None:
     with pytest.raises(SloError, match="is not seconds"):

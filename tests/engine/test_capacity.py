@@ -92,7 +92,7 @@ def test_budget_below_the_model_length_is_refused_at_start_when_prompts_may_not_
 
     assert str(error.value) == (
         "Chunked prefill is off and max_num_batched_tokens is 16, below max_model_len 32: a long prompt could never "
-        "run. Raise the budget, lower the length or allow chunks."
+        "run. Raise max_num_batched_tokens to 32, lower max_model_len to 16, or allow chunks."
     )
 
 

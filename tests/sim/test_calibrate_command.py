@@ -87,3 +87,9 @@ def test_what_cannot_be_is_refused_with_a_sentence(profile: Path, tmp_path: Path
     assert "does not exist" in command("calibrate", tmp_path / "none", "--output", tmp_path / "m.toml").error
     away = tmp_path / "no" / "m.toml"
     assert "cannot be written" in command("calibrate", profile, "--output", away).error
+
+
+def test_what_is_not_there_may_be_a_profile_or_a_run(tmp_path: Path) -> None:
+    error = command("calibrate", tmp_path / "profile.parquet", "--output", tmp_path / "model.toml").error
+
+    assert error.endswith("profile.parquet does not exist; name a file of `sim profile` or the directory of a run.")

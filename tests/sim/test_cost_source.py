@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,12 @@ def test_an_uncalibrated_replay_says_so(tmp_path: Path, trace: Path) -> None:
     [
         ({}, (), "is calibrated with model Qwen3-0.6B, but the replay has Qwen3-8B; give --model Qwen3-0.6B"),
         ({"tp": 2}, MODEL, "is calibrated with tp 2, but the replay has 1; give --tp 2"),
+        (
+            {},
+            (*MODEL, "--gpu", "h100"),
+            "is fitted to step times of GPU H200, but the replay is on H100; give --gpu H200 or leave --gpu out",
+        ),
+        ({"gpu": "H100"}, (*MODEL, "--gpu", "H200"), "or for H200 take a calibration of its own or --cost roofline."),
     ],
 )
 def test_a_calibration_of_another_engine_is_refused(
@@ -70,13 +77,39 @@ def test_a_calibration_of_another_engine_is_refused(
 
 
 def test_smaller_differences_are_notices(tmp_path: Path, trace: Path) -> None:
-    cost = calibration_file(tmp_path, block_size=256, gpu="H100", dtype="float32")
+    cost = calibration_file(tmp_path, block_size=256, gpu="Abacus 3", dtype="float32")
     notes = replay(trace, *MODEL, "--cost", cost).notes
     assert notes[-3:] == [
-        "made-up.toml is calibrated with gpu H100, but the replay has H200.",
-        "made-up.toml is calibrated with block size 256, but the replay has 16.",
-        "made-up.toml is calibrated with dtype float32, but the replay has 2 bytes a number.",
+        "made-up.toml is calibrated with gpu Abacus 3, but the replay has H200: there is no sheet of the former, so "
+        "memory and the least time of a step are of the H200.",
+        "made-up.toml is calibrated with block size 256, but the replay has 16: attention and the host's work on "
+        "blocks may take other times, and with --block-size 256 they are the measured ones.",
+        "made-up.toml is calibrated with dtype float32, but the replay has 2 bytes a number: all step times may be far "
+        "off.",
     ]
+
+
+def test_the_gpu_of_a_calibration_is_simulated_where_none_is_named(tmp_path: Path, trace: Path) -> None:
+    cost = calibration_file(tmp_path, gpu="H100")
+    done = command("replay", trace, *MODEL, "--cost", cost, "--output", tmp_path / "run")
+    meta = load(tmp_path / "run").meta
+    h100 = command("replay", trace, *MODEL, "--gpu", "H100", "--cost", "roofline", "--output", tmp_path / "roofline")
+
+    assert (done.code, h100.code) == (0, 0)
+    assert "Qwen3-0.6B on 1 x H100 (fitted)" in done.out
+    assert (meta["hardware"]["gpu"], meta["settings"]["gpu"]) == ("H100", "H100")
+    assert meta["num_kv_blocks"] == load(tmp_path / "roofline").meta["num_kv_blocks"]
+    explained = command("explain", *MODEL, "--cost", cost)
+    assert explained.out.startswith("Qwen3-0.6B on 1 x H100, made-up, calibrated on H100")
+
+
+def test_a_sheet_of_ones_own_goes_with_what_its_gpu_calls_itself(tmp_path: Path, trace: Path) -> None:
+    sheet = tmp_path / "sheet.toml"
+    known = resources.files("backends.simulated").joinpath("sheets", "gpus", "h100.toml").read_text()
+    sheet.write_text(known.replace('name = "H100"', 'name = "Abacus 3"'))
+    cost = calibration_file(tmp_path, gpu="NVIDIA Abacus 3 80GB")
+
+    assert [note for note in replay(trace, *MODEL, "--gpu", sheet, "--cost", cost).notes if "made-up" in note] == []
 
 
 def test_what_is_no_cost_model_is_refused(tmp_path: Path, trace: Path) -> None:
@@ -111,7 +144,9 @@ def test_other_attention_than_the_calibrated_one_is_said_where_it_is_known(tmp_p
     asked = ReplaySettings(model="Qwen3-0.6B", block_size=16, cost=str(cost))
     assert cost_source(asked, model, gpu).notices == ()
     (notice,) = cost_source(replace(asked, attention="torch"), model, gpu).notices
-    assert notice == "made-up.toml is calibrated with attention flash4, but the replay has torch."
+    assert notice == (
+        "made-up.toml is calibrated with attention flash4, but the replay has torch: attention may take other times."
+    )
 
 
 @pytest.mark.parametrize(

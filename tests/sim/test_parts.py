@@ -92,6 +92,21 @@ def test_length_of_zero_is_an_error_and_not_the_models() -> None:
         make_parts(ReplaySettings(max_model_len=0))
 
 
+def test_settings_no_scheduler_can_have_are_refused_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.parts._engine", pytest.fail)
+    with pytest.raises(SettingError, match="Chunked prefill is off"):
+        make_parts(ReplaySettings(chunked_prefill=False, max_model_len=9000))
+
+
+def test_backend_is_closed_if_its_model_turns_out_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, closed = make_parts(ReplaySettings()).engine, list[bool]()
+    monkeypatch.setattr("sim.parts._engine", lambda _: engine)
+    monkeypatch.setattr(type(engine.backend), "close", lambda _: closed.append(True))
+    with pytest.raises(SettingError, match="Chunked prefill is off"):
+        make_parts(ReplaySettings(chunked_prefill=False))
+    assert closed == [True]
+
+
 def test_cost_that_is_no_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SimError, match="cost is 'fast'; give roofline, a file of `sim calibrate`"):
         make_parts(ReplaySettings(cost="fast"))

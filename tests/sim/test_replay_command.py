@@ -170,6 +170,21 @@ def test_rate_scale_divides_the_arrivals(trace: Path, tmp_path: Path) -> None:
     assert arrivals_s == pytest.approx([0.0, 0.0, 0.025], abs=1e-8)
 
 
+def test_request_rate_of_a_trace_with_times_names_the_factor_for_it(tmp_path: Path) -> None:
+    timed = write_rows(tmp_path / "timed.jsonl", *(row(500 * number) for number in range(21)))
+    error = replay(timed, "--request-rate", 5).error
+
+    assert "timed.jsonl has times of its own, 2.1 a second on average; --rate-scale 2.381 in its place" in error
+    assert "2.2 a second on average; --rate-scale 2.273" in replay(timed, "--request-rate", 5, "--limit", 11).error
+
+
+def test_request_rate_of_a_trace_whose_times_are_all_one_says_what_it_is_for(tmp_path: Path) -> None:
+    error = replay(write_rows(tmp_path / "flat.jsonl", row(), row()), "--request-rate", 5).error
+
+    assert "a trace of format native has no use for it; it is for sharegpt, " in error
+    assert "The times of format native are scaled by --rate-scale instead." in error
+
+
 def test_flags_win_over_the_config_file_and_that_over_the_other_run(trace: Path, tmp_path: Path) -> None:
     replay(trace, "--max-num-seqs", 5, "--seed", 5, "--block-size", 8, "--output", tmp_path / "first")
     config = tmp_path / "settings.toml"

@@ -329,7 +329,7 @@ def test_config_file_and_run_give_settings(trace: Path, tmp_path: Path) -> None:
     [
         (["--rates", "none"], "'none' is no rate"),
         (["--set", "max_num_seqs=no"], "max_num_seqs is 'no'; it must be a whole number."),
-        (["--set", "max_num_seqs=0,1"], "max-num-seqs is 0; it must be at least 1."),
+        (["--set", "max_num_seqs=0,1"], "policy vllm, max_num_seqs 0 cannot run: max_num_seqs is 0; it must be"),
         (["--max-num-seqs", "4", "--set", "max_num_seqs=1"], "max_num_seqs is given both as a setting of all runs and"),
         (["--policies", "fifo"], "There is no policy 'fifo'"),
         (["--policies", "vllm,nano-vllm", "--watermark", "0.1"], "Policy nano-vllm has no setting watermark"),
@@ -342,10 +342,36 @@ def test_config_file_and_run_give_settings(trace: Path, tmp_path: Path) -> None:
         (["--jobs", "0"], "--jobs is 0; it must be at least 1"),
         (["--start", "50s"], "lies in the window (from 50 s)"),
         (["--format", "azure"], "trace.jsonl"),
+        (
+            ["--set", "chunked_prefill=true,false"],
+            "policy vllm, chunked_prefill false cannot run: Chunked prefill is off and --max-num-batched-tokens is "
+            "8192, below --max-model-len 40960: a long prompt could never run. Raise --max-num-batched-tokens to 40960",
+        ),
+        (["--no-chunked-prefill", "--set", "max_num_batched_tokens=40960,99"], "Raise max_num_batched_tokens to 40960"),
+        (["--set", "max_model_len=40,9"], "max_model_len 9 cannot run: No request of trace.jsonl can be served"),
+        (["--set", "seed=1,9223372036854775808"], "seed is 9223372036854775808; values that vary must be"),
+        (["--request-rate", "20"], "10.26 a second on average; --rate-scale 1.95 in its place (in a sweep --rates"),
+        (["--rates", "1e-8,1"], "a rate scale of 1e-08 stretches trace.jsonl beyond"),
     ],
 )
 def test_bad_input_is_a_sentence_and_makes_no_folder(args: list[str], part: str, trace: Path) -> None:
     assert part in sweep(trace, *(() if "--rates" in args else ("--rates", "1")), *args).error
+    assert not (trace.parent / "sweep").exists()
+
+
+def test_policy_whose_rules_are_none_is_refused_before_others_run(trace: Path) -> None:
+    (trace.parent / "odd.py").write_text("class Odd:\n    rules = 7\n    def select(self, view):\n        pass\n")
+    error = sweep(trace, "--rates", "1", "--policies", f"vllm,{trace.parent / 'odd.py'}:Odd").error
+
+    assert "odd.py:Odd cannot run: Odd.rules is 7; it must be an engine.Rules" in error
+    assert not (trace.parent / "sweep").exists()
+
+
+def test_step_times_of_one_run_are_none_for_several_rates(trace: Path, tmp_path: Path) -> None:
+    assert replay(trace, "--output", tmp_path / "run").code == 0
+    error = sweep(trace, "--rates", "1,2", "--cost", tmp_path / "run").error
+
+    assert "a run's step times, which hold for the steps of that run alone and not at 2 rates" in error
     assert not (trace.parent / "sweep").exists()
 
 
