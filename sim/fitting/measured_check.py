@@ -1,6 +1,6 @@
 """Refuses measurements that cannot be, before a cost model is fitted to them."""
 
-import math
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ def checked_probe_us(value: object, path: Path) -> float | None:
     """
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= sys.float_info.max:
         raise SimError(f"{path}: host_probe_us is {value!r}; it must be a time in microseconds, above 0.")
     return float(value)
 
