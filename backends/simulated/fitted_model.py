@@ -64,8 +64,8 @@ class FittedModel:
         device_s = larger(device_s, rates.launches_s)
         if self._least is not None:
             device_s = larger(device_s, self._least.of(steps))
-        host_s = rates.host_s + steps.num_new_blocks * self._block_s + steps.num_admitted * self._admission_s
-        host_s = host_s + steps.num_released * self._release_s + steps.decode_context * self._listed_s
+        host_s = rates.host_s + _grows(steps) * self._block_s + steps.num_admitted * self._admission_s
+        host_s = host_s + is_present(steps.num_released) * self._release_s + steps.decode_context * self._listed_s
         return StepTimes(device_s + host_s, device_s)
 
     def explain(self, shape: StepShape, graph_size: int | None = None) -> tuple[Term, ...]:
@@ -83,7 +83,7 @@ class FittedModel:
         work_s = rates.products_s + attention_s + chunks_s
         waits_s = larger(rates.launches_s - work_s, 0.0)
         host = self._host
-        rows = steps.num_prefill_seqs + steps.num_decode_seqs
+        rows, has_left = steps.num_prefill_seqs + steps.num_decode_seqs, is_present(steps.num_released)
         named: tuple[tuple[str, float, float, Limit], ...] = (
             ("products, norms, sampler, gaps", _padded(steps), rates.products_s, "device"),
             ("decode attention", steps.num_decode_seqs, attention_s, "device"),
@@ -92,9 +92,9 @@ class FittedModel:
             ("launches not hidden", 1.0, waits_s, "host"),
             ("host: step and rows", rows, rates.host_s - host.stalls_us * _US, "host"),
             ("host: contexts", steps.decode_context, steps.decode_context * self._listed_s, "host"),
-            ("host: blocks", steps.num_new_blocks, steps.num_new_blocks * self._block_s, "host"),
+            ("host: blocks", _grows(steps), _grows(steps) * self._block_s, "host"),
             ("host: admissions", steps.num_admitted, steps.num_admitted * self._admission_s, "host"),
-            ("host: releases", steps.num_released, steps.num_released * self._release_s, "host"),
+            ("host: releases", has_left, has_left * self._release_s, "host"),
             ("host: stalls, on average", 1.0, host.stalls_us * _US, "host"),
         )
         return tuple([Term(name, count, 0.0, 0.0, time_s, limit) for name, count, time_s, limit in named if time_s])
@@ -187,6 +187,11 @@ def _num_tokens(steps: StepColumns[Value]) -> Value:
 
 def _padded(steps: StepColumns[Value]) -> Value:
     return larger(_num_tokens(steps), steps.graph_size)
+
+
+def _grows(steps: StepColumns[Value]) -> Value:
+    """1.0 for steps of decode rows alone in which some get blocks, else 0.0."""
+    return (1.0 - is_present(steps.num_prefill_seqs)) * is_present(steps.num_new_blocks)
 
 
 def _chosen(is_first: Value, first: float, second: float) -> Value:

@@ -2,18 +2,16 @@
 
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from analysis.run import load
-from backends.simulated.calibration import ClassError
 from backends.simulated.calibration_file import load_calibration
 from benchmarks.fidelity.measurement import workload_and_share
 from benchmarks.fidelity.metric_error import METRICS, MetricError
 from benchmarks.fidelity.simulate import simulate
-from benchmarks.fidelity.step_bias import step_bias
+from benchmarks.fidelity.step_bias import StepBias, step_bias
 
 _REPEAT = "-repeat2"
 
@@ -30,7 +28,7 @@ class Agreement:
         errors: of metrics, nothing known of the run.
         host_probe_us: how quick the run's host was; None if it does not say.
         host_known: errors of metrics when the simulation is told that; as `errors` if nothing is known.
-        bias: of step times, by class, the host's speed known.
+        bias: of step times, the host's speed known.
         outside_share: of the simulation's steps that the calibration does not cover.
         num_preemptions: in the run, and in the simulation.
     """
@@ -42,7 +40,7 @@ class Agreement:
     errors: tuple[MetricError, ...]
     host_probe_us: float | None
     host_known: tuple[MetricError, ...]
-    bias: Mapping[str, ClassError]
+    bias: StepBias
     outside_share: float
     num_preemptions: tuple[int, int]
 

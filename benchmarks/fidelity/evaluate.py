@@ -72,7 +72,7 @@ def _of_run(run: Path, cost: Path, output: Path) -> Agreement:
             shutil.rmtree(old)
     found = agreement(run, cost, output)
     errors = ", ".join(f"{error.metric.title} {error.percent or 0:+.2f} %" for error in found.errors)
-    print(f"{run.name}: {found.decisions}, {errors}, steps {found.bias['all'].bias_percent:+.2f} %", flush=True)
+    print(f"{run.name}: {found.decisions}, {errors}, steps {found.bias.classes['all'].bias_percent:+.2f} %", flush=True)
     return found
 
 

@@ -72,13 +72,15 @@ def _spread(error: MetricError) -> str:
 
 def _bias(agreements: Sequence[Agreement]) -> Iterator[str]:
     """Predicted over measured time of all steps of a class."""
-    names = [name for name in (*STEP_CLASSES, "all") if any(name in each.bias for each in agreements)]
-    yield "Bias of step times in %, predicted for the run's own steps: time of all steps of a class (their number)."
+    names = [name for name in (*STEP_CLASSES, "all") if any(name in each.bias.classes for each in agreements)]
+    yield (
+        "Bias of step times in %, predicted for the run's own steps: time of all steps of a class (their number); "
+        "last, what device and host have of that of all."
+    )
     yield ""
-    yield _row("run", *names)
-    yield _row("---", *["---:"] * len(names))
+    yield _row("run", *names, "device", "host")
+    yield _row("---", *["---:"] * (len(names) + 2))
     for each in agreements:
-        errors = [each.bias.get(name) for name in names]
-        yield _row(
-            each.name, *[f"{error.bias_percent:+.2f} ({error.num_steps:,})" if error else "-" for error in errors]
-        )
+        errors = [each.bias.classes.get(name) for name in names]
+        cells = [f"{error.bias_percent:+.2f} ({error.num_steps:,})" if error else "-" for error in errors]
+        yield _row(each.name, *cells, f"{each.bias.device_percent:+.2f}", f"{each.bias.host_percent:+.2f}")

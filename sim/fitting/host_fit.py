@@ -31,7 +31,7 @@ def fit_host(times: FittedTimes, samples: Samples) -> FittedTimes:
     followed = chosen.where(chosen.has_before)
     used = followed if len(followed) else chosen
     own, after = _design(times, used.steps), _design(times, used.before)
-    # Which of the two a constant belongs to cannot be told where steps of one kind always follow one another.
+    # Which of the two a constant belongs to cannot be told where steps of one kind follow one another, as decodes do.
     after[:, _constants(times)] = 0.0
     if not len(followed):
         after = np.zeros_like(after)
@@ -53,7 +53,7 @@ def _is_telling(samples: Samples) -> Flags:
 
 def _constants(times: FittedTimes) -> list[int]:
     where = places(times.host)
-    return [where[name].start for name in ("decode_us", "prompts_us", "eager_decode_us", "eager_prompts_us")]
+    return [where[name].start for name in ("decode_us", "eager_decode_us")]
 
 
 def _design(times: FittedTimes, steps: StepColumns[FloatColumn]) -> Vector:

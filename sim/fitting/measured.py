@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.run import load
 from backends.cost_model import FloatColumn, StepColumns, StepTimes
+from backends.simulated.fitted_times import host_factor
 from sim.errors import SimError
 from sim.fitting.measured_check import check_meta, check_steps, checked_families, checked_probe_us
 from sim.fitting.samples import Flags, Samples
@@ -20,7 +21,7 @@ _HELD_OUT_FAMILY = "traffic"
 """Of a profile, every second load of this kind is held out; only the others show steps of unlike contexts."""
 _STRETCH, _EVERY = 50, 5
 """Of a run, every fifth stretch of so many steps is held out."""
-_ATTENTION = re.compile(r"^Attention (\S+)")
+_ATTENTION = re.compile(r"^Attention ([^\s,]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Measured:
         if self.host_probe_us is None:
             return self.samples
         slowness = self.host_probe_us / REFERENCE_PROBE_US
-        return replace(self.samples.with_host(1 / slowness), slowness=np.full(len(self.samples), slowness))
+        return replace(self.samples.with_host(1 / host_factor(slowness)), slowness=np.full(len(self.samples), slowness))
 
     @property
     def attention(self) -> str:

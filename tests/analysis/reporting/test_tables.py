@@ -16,7 +16,7 @@ from analysis.reporting.markdown_report import markdown_report
 from analysis.reporting.markup import element
 from analysis.reporting.report_content import ReportContent
 from analysis.reporting.setting_rows import SettingRow, setting_rows
-from analysis.reporting.subject import labels_of
+from analysis.reporting.subject import Subject, labels_of
 from analysis.reporting.summary_rows import SummaryRow, number_text
 from analysis.reporting.tables import sweep_setting_table
 from analysis.reporting.vega_library import vega_library
@@ -178,6 +178,9 @@ def test_what_the_program_that_made_the_run_knew_is_kept(tmp_path: Path) -> None
     page = page_of(ReportContent.of([path]))
     assert "fitted. to steps of an H200" in page
     assert "25 % of the steps have shapes that the cost model was not calibrated for." in page
+    known = {"mean_lag_s": 0.5, "max_lag_s": 1.5, "host_probe_us": 9.25}
+    run = RunBuilder(tmp_path / "real").build(summary=known)
+    assert known.items() <= Subject.of(run, "real").summary.items()
 
 
 def test_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

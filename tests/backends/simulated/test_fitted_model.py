@@ -78,7 +78,7 @@ def test_a_decode_step_is_the_sum_of_its_parts() -> None:
     tail = 2500 - total / 32
     attention_us = 15 * (1 - share) + (8 + 12 * share) * evenness
     attention_us += (26 + 3.5 * share) * total / 1000 + (20 + 180 * share) * tail / 1000
-    host_us = 300 + 16 * 3 + 15 + 2 * 1.5 + 10 * 0.2
+    host_us = 300 + 16 * 3 + 15 + 1.5 + 10 * 0.2
     found = times(shape_of(rows, num_new_blocks=2), 36)
     assert found.device_s == pytest.approx(1e-6 * (products_us + sampled_us + attention_us), rel=1e-12)
     assert found.duration_s - found.device_s == pytest.approx(1e-6 * host_us, rel=1e-9)
@@ -96,6 +96,22 @@ def test_a_step_with_chunks_is_the_sum_of_its_parts() -> None:
     found = times(shape_of(rows, num_admitted=2), 456)
     assert found.device_s == pytest.approx(1e-6 * device_us, rel=1e-12)
     assert found.duration_s - found.device_s == pytest.approx(1e-6 * host_us, rel=1e-9)
+
+
+def test_the_host_looks_at_blocks_and_releases_once_a_step() -> None:
+    """Inputs of a decode step are foreseen; if rows have grown or others have left, they are written anew."""
+
+    def host_us(rows: list[Row], **counts: int) -> float:
+        found = times(shape_of(rows)._replace(**counts), 36)
+        return 1e6 * (found.duration_s - found.device_s)
+
+    decodes, chunk = [Row(1, 99)] * 16, [Row(20, 0)]
+    plain_us = host_us(decodes)
+    for count in (1, 9):
+        assert host_us(decodes, num_new_blocks=count) == pytest.approx(plain_us + 1.5)
+        assert host_us(decodes, num_released=count) == pytest.approx(plain_us + 6)
+    # Blocks of chunks count with the chunks' tokens.
+    assert host_us(decodes + chunk, num_new_blocks=9) == pytest.approx(host_us(decodes + chunk))
 
 
 def test_decode_rows_take_as_long_beside_a_chunk_with_a_longer_context_as_alone() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from backends.simulated.fitted_model import FittedModel
+from backends.simulated.fitted_times import host_factor
 from sim.errors import SimError
 from sim.fitting.calibrate import calibrate
 from sim.fitting.measured import Measured
@@ -36,14 +37,14 @@ def test_short_runs_and_profiles_count_whole() -> None:
 def test_host_times_are_those_of_the_reference_speed_whatever_the_hosts_were() -> None:
     """One engine on two hosts, one of them 1.6 times as slow in all that it does."""
     quick = replace(made("run", 2000), host_probe_us=8.0)
-    slow = replace(quick, samples=quick.samples.with_host(1.6), host_probe_us=12.8)
+    slow = replace(quick, samples=quick.samples.with_host(host_factor(1.28) / host_factor(0.8)), host_probe_us=12.8)
     alone, both = calibrate([quick]), calibrate([quick, slow])
     assert both.hardware["host_probe_us"] == pytest.approx(10.4)
     assert alone.hardware["host_probe_us"] == 8.0
     assert both.times.host.decode_us == pytest.approx(alone.times.host.decode_us, rel=1e-3)
     assert both.times.host.row_us == pytest.approx(alone.times.host.row_us, rel=1e-3)
     unknown = calibrate([replace(quick, host_probe_us=None)])
-    assert unknown.times.host.decode_us == pytest.approx(0.8 * alone.times.host.decode_us, rel=0.02)
+    assert unknown.times.host.decode_us == pytest.approx(host_factor(0.8) * alone.times.host.decode_us, rel=0.02)
     assert "host_probe_us" not in unknown.hardware
 
 

@@ -58,6 +58,18 @@ def test_what_is_left_for_the_next_lap_is_counted_once() -> None:
     assert found.host.admission_us == pytest.approx(TRUTH.host.admission_us + 40, rel=0.03)
 
 
+def test_what_a_step_with_chunks_leaves_for_the_next_lap_is_its_own() -> None:
+    """The inputs of the step behind it could not be foreseen."""
+    samples = measured(6000, seed=1, noise=0.0)
+    late_s = 70e-6 * (samples.before.num_prefill_seqs > 0) * samples.has_before
+    times = samples.times._replace(duration_s=samples.times.duration_s + late_s)
+    found = fit(replace(samples, times=times, scale_s=times.duration_s))
+    stalls_us = TRUTH.host.stalls_us  # on average of all steps; without any that stands out they are in the constants
+    assert found.host.prompts_us == pytest.approx(TRUTH.host.prompts_us + stalls_us + 70, rel=0.01)
+    assert found.host.eager_prompts_us == pytest.approx(TRUTH.host.eager_prompts_us + stalls_us + 70, rel=0.01)
+    assert found.host.decode_us == pytest.approx(TRUTH.host.decode_us + stalls_us, rel=0.01)
+
+
 def test_classes_without_data_cost_what_the_most_similar_ones_do() -> None:
     samples = measured(3000, seed=1)
     found = fit(samples.where((samples.steps.graph_size == 0) & (samples.steps.num_decode_seqs > 0)))

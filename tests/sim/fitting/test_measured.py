@@ -55,6 +55,12 @@ def test_a_profile_without_its_warm_up(tmp_path: Path) -> None:
     assert samples.is_held_out.tolist() == [False, False, False, True, True]
 
 
+@pytest.mark.parametrize("name", ["flash4", "flash4+flash2", "torch"])
+@pytest.mark.parametrize("rest", [", as asked for.", " on NVIDIA H200, block size 16."])
+def test_attention_is_the_name_alone(tmp_path: Path, name: str, rest: str) -> None:
+    assert read_measured(profile_file(tmp_path, notices=[f"Attention {name}{rest}"])).attention == name
+
+
 def test_attention_from_settings_or_unknown(tmp_path: Path) -> None:
     path = profile_file(tmp_path, notices=[], settings={"backend": "gpu", "attention": "flash4"})
     assert read_measured(path).attention == "flash4"
@@ -100,7 +106,7 @@ def test_times_at_the_reference_speed_differ_in_the_host_s_part_alone(tmp_path: 
     assert measured.host_probe_us == 20.0
     assert at_reference.device_s.tolist() == as_measured.device_s.tolist()
     host_s = as_measured.duration_s - as_measured.device_s
-    assert (at_reference.duration_s - at_reference.device_s).tolist() == pytest.approx((host_s / 2).tolist())
+    assert (at_reference.duration_s - at_reference.device_s).tolist() == pytest.approx((host_s / 1.8).tolist())
     assert set(measured.samples.slowness) == {1.0}
     assert set(measured.at_reference.slowness) == {2.0}
     silent = read_measured(profile_file(tmp_path))
