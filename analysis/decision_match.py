@@ -26,7 +26,7 @@ class DecisionMatch:
 
     @classmethod
     def of(cls, a: Run, b: Run) -> "DecisionMatch":
-        """Digests decide if both runs have one; the tables show where the difference is.
+        """Digests and tables must both be equal; digests of whole runs alone know the order of rows, tables the place.
 
         Raises:
             RunError: a table is damaged.
@@ -37,7 +37,7 @@ class DecisionMatch:
         digests = [(run.summary or {}).get("decision_digest") for run in (a, b)]
         is_whole = a.is_complete and b.is_complete
         if None not in digests and is_whole:
-            return cls(bool(digests[0] == digests[1]), first_difference)
+            return cls(digests[0] == digests[1] and first_difference is None, first_difference)
         if first_difference is not None:
             return cls(False, first_difference)
         return cls(True if is_whole else None, None)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from analysis.errors import RunError
 from analysis.run import Run
 from analysis.slo import Slo
@@ -23,9 +25,10 @@ def sweep_row(run: Run, varied: Mapping[str, Any], slo: Slo | None) -> Row:
         slo: limits for goodput and attainment; they may differ from those it was made with.
 
     Raises:
-        RunError: its summary lacks a figure.
+        RunError: its summary lacks a figure, or has one of another kind.
     """
     summary = _summary(run, slo)
+    _check_kinds(run, summary)
     try:
         figures = {column.name: summary[column.name] for column in FIGURES}
         cost_model = _cost_model(summary.get("cost_model") or {})
@@ -34,6 +37,26 @@ def sweep_row(run: Run, varied: Mapping[str, Any], slo: Slo | None) -> Row:
         raise RunError(
             f"{run.path / 'summary.json'} lacks {error}; remove that run, so that it is made anew."
         ) from None
+
+
+def _check_kinds(run: Run, summary: Row) -> None:
+    verdict = summary.get("verdict")
+    numbers = {column.name: summary.get(column.name) for column in FIGURES if column.type != pa.string()}
+    if isinstance(verdict, dict):
+        numbers |= {name: verdict.get(name) for name in ("arrivals_per_s", "num_arrivals")}
+    wrong = {name: value for name, value in numbers.items() if not _is_number(value)}
+    wrong |= {
+        name: summary[name] for name in ("cost_model", "verdict") if not isinstance(summary.get(name), dict | None)
+    }
+    for name, value in wrong.items():
+        raise RunError(
+            f"{run.path / 'summary.json'}: {name} is {value!r}, which it cannot be; remove that run, so that it is "
+            "made anew."
+        )
+
+
+def _is_number(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _summary(run: Run, slo: Slo | None) -> Row:

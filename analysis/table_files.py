@@ -75,6 +75,21 @@ class TableFiles:
         return empty_table(self._schema).select(list(names))
 
 
+def conformed(table: pa.Table, schema: pa.Schema, path: Path) -> pa.Table:
+    """Returns the table with each column of the schema in its place and of its type; further ones follow as they are.
+
+    Args:
+        table: as read.
+        schema: what is wanted.
+        path: its file, for errors.
+
+    Raises:
+        RunError: a column is missing or of another kind, or a value is missing or does not fit its type.
+    """
+    _check_columns(table.schema, schema, path)
+    return _conform(table, list(schema), path)
+
+
 def _open(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)

@@ -7,6 +7,7 @@ Times are seconds. Everything else at the top level describes the benchmark or s
 
 import json
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +15,11 @@ from typing import Any
 
 from analysis.errors import RunError
 from analysis.json_file import read_text
+from traces.time_quantum import MAX_TIME_S
 
 _NEEDED = ("input_lens", "output_lens", "ttfts", "itls", "errors")
 _OPTIONAL = ("start_times", "queue_times")
+_MAX_TOKENS = 2**31 - 1
 _LISTS = (*_NEEDED, *_OPTIONAL, "generated_texts", "latencies")
 
 
@@ -117,8 +120,12 @@ def _checked_list(path: Path, name: str, value: object) -> Sequence[Any]:
 
 
 def _request(path: Path, row: int, lists: dict[str, Sequence[Any]]) -> VllmRequest:
-    def number(name: str, *, minimum: float = 0.0) -> float:
-        return _number(path, f"{name}[{row}]", lists[name][row], minimum)
+    def number(name: str) -> float:
+        return _number(path, f"{name}[{row}]", lists[name][row], 0.0, MAX_TIME_S)
+
+    def start() -> float:
+        # Of a clock that may have begun at any time.
+        return _number(path, f"start_times[{row}]", lists["start_times"][row], -sys.float_info.max, sys.float_info.max)
 
     itls = lists["itls"][row]
     if not isinstance(itls, list):
@@ -136,9 +143,9 @@ def _request(path: Path, row: int, lists: dict[str, Sequence[Any]]) -> VllmReque
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         ttft_s=ttft_s,
-        itls_s=tuple(_number(path, f"itls[{row}][{k}]", gap, 0.0) for k, gap in enumerate(itls)),
+        itls_s=tuple(_number(path, f"itls[{row}][{k}]", gap, 0.0, MAX_TIME_S) for k, gap in enumerate(itls)),
         error=error,
-        start_s=_start_s(number("start_times", minimum=-math.inf), error) if "start_times" in lists else None,
+        start_s=_start_s(start(), error) if "start_times" in lists else None,
         queue_s=number("queue_times") if "queue_times" in lists else 0.0,
     )
 
@@ -148,16 +155,21 @@ def _start_s(start_s: float, error: str | None) -> float | None:
     return None if error is not None and start_s == 0 else start_s
 
 
-def _number(path: Path, name: str, value: object, minimum: float) -> float:
+def _number(path: Path, name: str, value: object, minimum: float, maximum: float) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or value < minimum:  # type: ignore[arg-type, operator] # just checked
+    if not is_number or not minimum <= value < math.inf:  # type: ignore[operator] # just checked
         raise RunError(f"{path}: {name} is {_short(value)}, but it must be a number of seconds from 0.")
+    if value > maximum:  # type: ignore[operator] # likewise
+        raise RunError(f"{path}: {name} is {_short(value)}, but it must be at most {maximum} seconds.")
     return float(value)  # type: ignore[arg-type] # just checked
 
 
 def _count(path: Path, name: str, value: object, minimum: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < minimum:
-        raise RunError(f"{path}: {name} is {_short(value)}, but it must be a whole number of tokens from {minimum}.")
+    if not isinstance(value, int) or isinstance(value, bool) or not minimum <= value <= _MAX_TOKENS:
+        raise RunError(
+            f"{path}: {name} is {_short(value)}, but it must be a whole number of tokens from {minimum} to "
+            f"{_MAX_TOKENS}."
+        )
     return value
 
 

@@ -1,5 +1,6 @@
 """The command line: `python -m sim`, or `twinserve`."""
 
+import io
 import sys
 
 import typer
@@ -40,6 +41,8 @@ add_analysis_commands(app)
 
 def main() -> None:
     """Entry point of the console script."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names in a trace may hold what the terminal cannot show
     app()
 
 

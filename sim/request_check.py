@@ -20,7 +20,11 @@ def check_requests(run: Run, rows: Sequence[RequestRow], has_lines: bool) -> Dif
         has_lines: whether the replay knows the lines of the run's trace file.
     """
     replayed = {row.index: row for row in rows}
-    recorded = {row.index: row for row in (_row(values) for values in recorded_rows(run, "requests"))}
+    recorded: dict[int, RequestRow] = {}
+    for row in (_row(values) for values in recorded_rows(run, "requests")):
+        if row.index in recorded:
+            return Difference(f"request {row.request_id}", (f"the run has two rows of index {row.index}",))
+        recorded[row.index] = row
     is_killed = not run.is_complete and run.summary is None
     missing = [] if is_killed else sorted(replayed.keys() - recorded.keys())
     if missing:

@@ -107,6 +107,8 @@ def _digest_difference(run: Run, digest: DecisionDigest) -> Difference | None:
 def _notes(run: Run, check: RowCheck, has_lines: bool) -> Iterator[str]:
     if not run.is_complete:
         yield "the run is partial: it was stopped before its end, and what it recorded until then was compared"
+    elif (run.summary or {}).get("decision_digest") is None:
+        yield "it has no decision_digest in a summary.json: in what order the rows of a step stood was not compared"
     if check.has_lost_events:
         yield "it was killed while it wrote: of its last steps no events are there to compare"
     if not has_lines:

@@ -1,6 +1,7 @@
 """Calibrations as TOML files."""
 
 import math
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from backends.errors import SheetError
-from backends.simulated.calibration import CalibratedSettings, Calibration, ClassError, Source
+from backends.simulated.calibration import CalibratedSettings, Calibration, ClassError, Fact, Source
 from backends.simulated.envelope import MEASURED, Envelope
 from backends.simulated.fitted_times import FittedTimes
 from backends.simulated.step_class import STEP_CLASSES
@@ -133,13 +134,24 @@ def _checked(parts: dict[str, Any], where: str) -> Calibration:
     _check_tables(times, f"{where} [times]")
     return Calibration(
         settings=_build(CalibratedSettings, parts["settings"], f"{where} [settings]"),
-        hardware=parts["hardware"],
+        hardware=_hardware(parts["hardware"], f"{where} [hardware]"),
         versions=parts["versions"],
         sources=tuple(_build(Source, source, f"{where} [[sources]]") for source in parts["sources"]),
         errors=errors,
         envelope=_envelope(parts["envelope"], f"{where} [envelope]"),
         times=times,
     )
+
+
+def _hardware(table: dict[str, Any], where: str) -> dict[str, Fact]:
+    """Facts for a reader, but for the speed of the host, by which host times are scaled."""
+    for name, value in table.items():
+        if not isinstance(value, str | int | float):
+            raise SheetError(f"{where} {name} is {value!r}; it must be text or a number.")
+    probe_us = table.get("host_probe_us", 1.0)
+    if isinstance(probe_us, bool | str) or not 0 < probe_us <= sys.float_info.max:
+        raise SheetError(f"{where} host_probe_us is {probe_us!r}; it must be a time in microseconds, above 0.")
+    return table
 
 
 def _envelope(table: dict[str, Any], where: str) -> Envelope:
@@ -182,7 +194,7 @@ def _convert(expected: Any, value: Any, where: str) -> Any:  # noqa: ANN401  # b
         if not isinstance(value, list):
             raise SheetError(f"{where} is {value!r}; it must be a list.")
         return tuple(_convert(get_args(expected)[0], each, where) for each in value)
-    if expected is float and type(value) is int:
+    if expected is float and type(value) is int and abs(value) <= sys.float_info.max:
         value = float(value)
     if type(value) is not expected or (isinstance(value, float) and not math.isfinite(value)):
         raise SheetError(f"{where} is {value!r}; it must be {_WANTED[expected]}.")

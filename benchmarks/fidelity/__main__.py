@@ -18,7 +18,7 @@ import typer
 
 from benchmarks.fidelity.archive import archive_new
 from benchmarks.fidelity.bench import Bench
-from benchmarks.fidelity.measurement import Measurement, measurements, named
+from benchmarks.fidelity.measurement import Measurement, chosen, measurements, named, parsed_shares
 from benchmarks.fidelity.run_plan import make_plan, read_plan
 from benchmarks.fidelity.workloads import TINY_WORKLOADS, WORKLOADS
 from benchmarks.machine_facts import process_age_s
@@ -70,10 +70,8 @@ def main(
             max_num_batched_tokens=128,
         )  # fmt: skip
     known = TINY_WORKLOADS if tiny else WORKLOADS
-    workloads = [workload for workload in known if not only or workload.name in only.split(",")]
-    planned = measurements(workloads, [int(share) for share in shares.split(",") if share], repeat or None)
+    planned: list[Measurement] = []
     folder.mkdir(parents=True, exist_ok=True)
-    stages = stage.split(",")
 
     def plan() -> None:
         if "plan" in stages:
@@ -81,6 +79,10 @@ def main(
 
     try:
         with clean_exit():
+            stages = chosen("--stage", stage, _STAGES.split(","))
+            names = chosen("--only", only, [workload.name for workload in known])
+            workloads = [workload for workload in known if not names or workload.name in names]
+            planned += measurements(workloads, parsed_shares(shares), repeat or None)
             planned += [named(name, known) for name in also.split(",") if name]
             if stages == ["plan"]:
                 plan()

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from benchmarks.fidelity.workload import Workload
 from sim.errors import SimError
 
-_NAME = re.compile(r"(?P<workload>.+?)-(?P<share>\d{3})(-repeat(?P<repeat>\d+))?(?P<wall>-wall)?(-(?P<policy>.+))?")
+_NAME = re.compile(
+    r"(?P<workload>.+?)-(?P<share>(?!000)\d{3})(-repeat(?P<repeat>\d+))?(?P<wall>-wall)?(-(?P<policy>.+))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,32 @@ def named(name: str, workloads: Sequence[Workload]) -> Measurement:
         pace="wall" if found["wall"] else "virtual",
         policy=found["policy"],
     )
+
+
+def chosen(flag: str, text: str, known: Sequence[str]) -> list[str]:
+    """Names that a flag gives, by comma.
+
+    Raises:
+        SimError: one of them is not known; with a typing error in it, a call would use up a GPU's time for nothing.
+    """
+    names = [name for name in text.split(",") if name]
+    for name in names:
+        if name not in known:
+            raise SimError(f"{flag} names {name!r}; known are {', '.join(known)}.")
+    return names
+
+
+def parsed_shares(text: str) -> list[int]:
+    """Shares in percent, by comma.
+
+    Raises:
+        SimError: one is none.
+    """
+    shares = [share.strip() for share in text.split(",") if share]
+    for share in shares:
+        if not re.fullmatch(r"0*[1-9]\d{0,2}", share, re.ASCII):
+            raise SimError(f"--shares has {share!r}; give whole percents from 1 to 999, such as 70,110.")
+    return [int(share) for share in shares]
 
 
 def workload_and_share(name: str) -> tuple[str, int]:

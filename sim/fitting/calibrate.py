@@ -26,7 +26,7 @@ def calibrate(measured: Sequence[Measured]) -> Calibration:
     runs that is at most 2,000 steps each.
 
     Raises:
-        SimError: the data come from engines that differ.
+        SimError: the data come from engines that differ, or do not say from what engine.
         SheetError: the model is not known here.
     """
     settings = _common_settings(measured)
@@ -89,18 +89,32 @@ def _common_settings(measured: Sequence[Measured]) -> CalibratedSettings:
 
 def _settings(measured: Measured) -> CalibratedSettings:
     given, hardware = measured.meta["settings"], measured.meta.get("hardware", {})
-    sheet = _sheet(given["model"], measured.name)
+    sheet = _sheet(_text(measured, "model"), measured.name)
     name = str(hardware.get("gpu", "unknown"))
     gpu = gpu_sheet_of(name)
     return CalibratedSettings(
         model=sheet.name,
         gpu=gpu.name if gpu else name,
-        tp=given["tp"],
-        block_size=given["block_size"],
+        tp=_count(measured, "tp"),
+        block_size=_count(measured, "block_size"),
         dtype=given.get("dtype") or _DTYPES.get(sheet.dtype_bytes, f"{sheet.dtype_bytes} bytes"),
         attention=measured.attention,
-        max_model_len=given["max_model_len"],
+        max_model_len=_count(measured, "max_model_len"),
     )
+
+
+def _count(measured: Measured, name: str) -> int:
+    value = measured.meta["settings"].get(name)
+    if type(value) is not int or value < 1:
+        raise SimError(f"{measured.name} has {value!r} as {name} in its settings; it must be a whole number from 1.")
+    return value
+
+
+def _text(measured: Measured, name: str) -> str:
+    value = measured.meta["settings"].get(name)
+    if not isinstance(value, str):
+        raise SimError(f"{measured.name} has {value!r} as {name} in its settings; it must be text.")
+    return value
 
 
 def _sheet(model: str, source: str) -> ModelSheet:

@@ -13,6 +13,7 @@ from backends.cost_model import FloatColumn, StepColumns, StepTimes
 from backends.simulated.fitted_times import host_factor
 from sim.client_record import refuse_client_record
 from sim.errors import SimError
+from sim.fitting.measured_check import check_meta, check_steps, checked_families, checked_probe_us
 from sim.fitting.samples import Flags, Samples
 from sim.host_speed import REFERENCE_PROBE_US
 from sim.profiling.profile_file import is_profile, read_profile
@@ -62,8 +63,8 @@ def read_measured(path: Path) -> Measured:
     """Read a profile, or the steps of a run.
 
     Raises:
-        SimError: it is neither, or its step times were not measured.
-        RunError: the run is damaged.
+        SimError: it is neither, its step times were not measured, or they cannot be.
+        RunError: a table of it is damaged.
     """
     if not path.exists():
         raise SimError(f"{path} does not exist; name a file of `sim profile` or the directory of a run.")
@@ -78,32 +79,39 @@ def read_measured(path: Path) -> Measured:
 
 def _of_profile(path: Path) -> Measured:
     profile = read_profile(path)
-    columns, loads = profile.columns, profile.meta["loads"]
+    columns = profile.columns
+    check_meta(profile.meta, path)
+    check_steps(columns, path)
+    families = checked_families(profile.meta, columns["load"], path)
     load_numbers = columns["load"].astype(np.int64)
-    is_traffic = np.array([load["family"] == _HELD_OUT_FAMILY for load in loads], dtype=np.bool_)
+    is_traffic = np.array([family == _HELD_OUT_FAMILY for family in families], dtype=np.bool_)
     is_held_out = is_traffic & (np.cumsum(is_traffic) % 2 == 1)
     follows = np.zeros(len(load_numbers), dtype=np.bool_)
     follows[1:] = load_numbers[1:] == load_numbers[:-1]
     samples = _samples(columns, follows, is_held_out[load_numbers], is_served=False)
     samples = samples.where(columns["is_warm_up"] == 0)
-    return Measured(path.name, "profile", profile.meta, samples, profile.meta.get("host_probe_us"))
+    probe_us = checked_probe_us(profile.meta.get("host_probe_us"), path)
+    return Measured(path.name, "profile", profile.meta, samples, probe_us)
 
 
 def _of_run(path: Path) -> Measured:
     run = load(path)
     refuse_client_record(run, "steps", "fit to a file of `sim profile`, or to a run of `sim replay --backend gpu`")
+    check_meta(run.meta, path)
     table = run.table("steps")
     names = ("start_s", *StepColumns._fields, *StepTimes._fields)
     columns = {name: np.array(table.column(name).to_pylist(), dtype=np.float64) for name in names}
     is_filled = columns["num_prefill_seqs"] + columns["num_decode_seqs"] > 0
     columns = {name: column[is_filled] for name, column in columns.items()}
+    check_steps(columns, path)
     ends_s = columns["start_s"] + columns["duration_s"]
     follows = np.zeros(len(ends_s), dtype=np.bool_)
     # After an idle wait the clock was restarted: what the host did after the step before was not counted.
     follows[1:] = columns["start_s"][1:] == ends_s[:-1]
     is_held_out = np.arange(len(ends_s)) // _STRETCH % _EVERY == _EVERY - 1
     samples = _samples(columns, follows, is_held_out, is_served=True)
-    return Measured(path.resolve().name, "run", run.meta, samples, (run.summary or {}).get("host_probe_us"))
+    probe_us = checked_probe_us((run.summary or {}).get("host_probe_us"), path / "summary.json")
+    return Measured(path.resolve().name, "run", run.meta, samples, probe_us)
 
 
 def _samples(

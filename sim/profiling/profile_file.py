@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from analysis.arrow_values import to_arrow
 from analysis.schema import STEPS
+from analysis.table_files import conformed
 from sim.errors import SimError
 
 FORMAT = "twinserve-profile"
@@ -21,6 +22,9 @@ META_KEY = b"twinserve"
 _OF_A_RUN = ("step", "num_waiting", "num_running", "num_used_blocks")
 """Columns of a run's steps that say nothing about a step's time."""
 STEP_FIELDS = tuple(field for field in STEPS if field.name not in _OF_A_RUN)
+_SCHEMA = pa.schema(
+    [*STEP_FIELDS, pa.field("load", pa.int32(), nullable=False), pa.field("is_warm_up", pa.int32(), nullable=False)]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,7 @@ def write_profile(profile: Profile, path: Path) -> None:
         SimError: it cannot be written.
     """
     meta = {"format": FORMAT, "format_version": FORMAT_VERSION} | profile.meta
-    fields = [*STEP_FIELDS, pa.field("load", pa.int32()), pa.field("is_warm_up", pa.int32())]
-    schema = pa.schema(fields, metadata={META_KEY: json.dumps(meta)})
+    schema = _SCHEMA.with_metadata({META_KEY: json.dumps(meta)})
     arrays = [to_arrow(_values(profile.columns[field.name], field), field.type) for field in schema]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,18 +67,22 @@ def read_profile(path: Path) -> Profile:
 
     Raises:
         SimError: it is none.
+        RunError: it lacks a column, or has one of another kind, a missing value or a time that is not finite.
     """
     try:
         table = pq.read_table(path)
         meta = json.loads((table.schema.metadata or {})[META_KEY])
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
         raise SimError(f"{path} is no profile: give a file that `sim profile` has written.") from error
+    if not isinstance(meta, dict):
+        raise SimError(f"{path} is no profile: give a file that `sim profile` has written.")
     if (meta.get("format"), meta.get("format_version")) != (FORMAT, FORMAT_VERSION):
         raise SimError(
             f"{path} has format {meta.get('format')!r}, version {meta.get('format_version')!r}; this program reads "
             f"{FORMAT}, version {FORMAT_VERSION}. Take the profile again."
         )
-    columns = {name: np.array(table.column(name).to_pylist(), dtype=np.float64) for name in table.column_names}
+    table = conformed(table, _SCHEMA, path)
+    columns = {name: np.array(table.column(name).to_pylist(), dtype=np.float64) for name in _SCHEMA.names}
     return Profile(columns, meta)
 
 

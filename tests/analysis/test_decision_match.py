@@ -72,3 +72,14 @@ def test_empty_runs(complete: bool, tmp_path: Path) -> None:
     a, b = (RunBuilder(tmp_path / name).build(complete=complete) for name in "ab")
 
     assert _match(a, b).is_equal is (True if complete else None)
+
+
+def test_equal_digests_do_not_hide_tables_that_differ(tmp_path: Path) -> None:
+    """Tables can be damaged after the digest was written."""
+    other = small_run(tmp_path / "b")
+    other.steps.pop()
+    a, b = (run.build(summary={"decision_digest": "d"}) for run in (small_run(tmp_path / "a"), other))
+    match = _match(a, b)
+
+    assert (match.is_equal, match.first_difference) == (False, 4)
+    assert match.text == "Decisions: they differ, first in step 4."

@@ -115,3 +115,12 @@ def test_summary_that_lacks_a_figure(tmp_path: Path) -> None:
 
     with pytest.raises(RunError, match=r"summary\.json lacks 'duration'; remove that run"):
         load(tmp_path)
+
+
+@pytest.mark.parametrize("change", [{"output_throughput": "x"}, {"verdict": "keeps up"}, {"cost_model": [1]}])
+def test_summary_with_a_figure_of_another_kind(change: dict[str, Any], tmp_path: Path) -> None:
+    file = small_sweep(tmp_path) / next(iter(RATES)) / "summary.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | change))
+
+    with pytest.raises(RunError, match=rf"summary\.json: {next(iter(change))} is .*; remove that run"):
+        load(tmp_path)

@@ -9,7 +9,7 @@ from analysis.run import load
 from benchmarks.fidelity.archive import archive_new
 from benchmarks.fidelity.bench import Bench, finish_rate
 from benchmarks.fidelity.borrowed_backend import BorrowedBackend
-from benchmarks.fidelity.measurement import Measurement, measurements, named, workload_and_share
+from benchmarks.fidelity.measurement import Measurement, chosen, measurements, named, parsed_shares, workload_and_share
 from benchmarks.fidelity.workload import Workload
 from benchmarks.fidelity.workloads import TINY_WORKLOADS, WORKLOADS
 from sim.errors import SimError
@@ -97,10 +97,24 @@ def test_a_measurement_can_be_found_by_its_name(name: str, measurement: Measurem
     assert workload_and_share(name) == ("even", measurement.share)
 
 
-@pytest.mark.parametrize("name", ["even", "even-70", "odd-070", ""])
+@pytest.mark.parametrize("name", ["even", "even-70", "even-000", "odd-070", ""])
 def test_a_name_of_no_measurement_is_an_error(name: str) -> None:
     with pytest.raises(SimError, match=r"names no measurement; write WORKLOAD-070, .* one of even\."):
         named(name, [EVEN])
+
+
+def test_shares_are_whole_percents() -> None:
+    assert parsed_shares("70, 110,030") == [70, 110, 30]
+    for text in ("x", "70,0", "-5", "7.5", "1000", "nan"):
+        with pytest.raises(SimError, match=r"--shares has '.*'; give whole percents from 1 to 999"):
+            parsed_shares(text)
+
+
+def test_a_name_that_a_flag_does_not_know_is_an_error() -> None:
+    assert chosen("--stage", "profile,runs", ["profile", "plan", "runs"]) == ["profile", "runs"]
+    assert chosen("--only", "", ["even"]) == []
+    with pytest.raises(SimError, match=r"--stage names 'plans'; known are profile, plan, runs\."):
+        chosen("--stage", "plans", ["profile", "plan", "runs"])
 
 
 def test_another_policy_is_run_as_if_it_had_been_asked_for_alone(tmp_path: Path) -> None:

@@ -72,6 +72,26 @@ def test_a_replay_runs_on_it(calibrated: Path, tmp_path: Path) -> None:
     assert summary["completed"] == 30
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("model", 5, "has 5 as model in its settings; it must be text"),
+        ("tp", None, "has None as tp in its settings; it must be a whole number from 1"),
+        ("block_size", "16", "has '16' as block_size in its settings"),
+        ("max_model_len", -1, "has -1 as max_model_len in its settings"),
+    ],
+)
+def test_profiles_of_an_engine_that_they_do_not_name_are_refused(
+    name: str, value: object, said: str, profile: Path, tmp_path: Path
+) -> None:
+    taken = read_profile(profile)
+    settings = taken.meta["settings"] | {name: value}
+    write_profile(Profile(taken.columns, taken.meta | {"settings": settings}), tmp_path / "other.parquet")
+    done = command("calibrate", tmp_path / "other.parquet", "--output", tmp_path / "model.toml")
+    assert done.code == 2
+    assert said in done.err
+
+
 def test_profiles_of_unlike_engines_are_refused(profile: Path, tmp_path: Path) -> None:
     taken = read_profile(profile)
     other = tmp_path / "other.parquet"

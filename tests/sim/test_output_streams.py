@@ -98,3 +98,13 @@ def test_a_reader_that_goes_away_is_no_fault(args: tuple[str, ...], trace: Path)
         done = subprocess.run(words, stdout=closed, stderr=subprocess.PIPE, check=False, **how)
     assert done.stderr == ""
     assert done.returncode == 1
+
+
+def test_names_that_the_terminal_cannot_show_are_escaped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii:strict")
+    trace = write_rows(tmp_path / "caf\u00e9.jsonl", row())
+    for args in (("replay", trace, "--num-blocks", 400, "-q", "-o", tmp_path / "run"), ("report", tmp_path / "run")):
+        words, how = in_process(*args)
+        done = subprocess.run(words, capture_output=True, check=False, **how)
+        assert (done.returncode, done.stderr) == (0, ""), args
+        assert "trace caf\\xe9.jsonl" in done.stdout

@@ -262,6 +262,24 @@ def test_request_without_a_row_is_named(run: Run) -> None:
     assert out.startswith("different: first in request r2\n  the run has no row of it\n")
 
 
+def test_request_with_two_rows_is_named(run: Run) -> None:
+    change(run, "requests", lambda rows: rows.append(rows[1] | {"finish_s": 1.0}))
+    assert _verify(run).out.startswith("different: first in request r1\n  the run has two rows of index 1\n")
+
+    change(run, "requests", lambda rows: rows.__setitem__(-1, rows[1]))
+    assert _verify(run).out.startswith("different: first in request r1\n  the run has two rows of index 1\n")
+
+
+def test_run_without_its_digest_says_what_was_not_compared(run: Run) -> None:
+    (run.path / "summary.json").unlink()
+
+    done = command("verify", run.path)
+    assert done.code == 0
+    assert done.out.splitlines()[1:] == [
+        "  note: it has no decision_digest in a summary.json: in what order the rows of a step stood was not compared"
+    ]
+
+
 def test_order_of_rows_is_in_the_digest_alone(run: Run) -> None:
     change_json(run.path / "summary.json", decision_digest="0" * 32)
 

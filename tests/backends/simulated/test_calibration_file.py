@@ -58,6 +58,7 @@ def test_reports_say_where_and_how_well() -> None:
         (r"^tp = 1\n", "tp = 1\nrate = 2\n", "unknown key 'rate'"),
         (r"^chunk_us = 12", "chunk_us = -12", "chunk_us has -12.0; no such number is negative"),
         (r"^chunk_us = 12", "chunk_us = inf", "chunk_us is inf; it must be a number"),
+        (r"^chunk_us = 12", f"chunk_us = {10**400}", "chunk_us is 10+; it must be a number"),
         (r"^chunk_us = 12", "chunk_us = [12]", r"chunk_us is \[12\]; it must be a number"),
         (r"^tokens = \[1, 8, 64, 256\]", "tokens = [1, 64, 8, 256]", "its numbers must rise"),
         (r"^tokens = \[1, 8, 64, 256\]", "tokens = [1, 8, 64]", "time_us must have 1 x 3 numbers"),
@@ -76,6 +77,15 @@ def test_reports_say_where_and_how_well() -> None:
         (r"^num_decode_seqs = \[0, 8\]\n", "", "must have a range for each of"),
         (r"^\[versions\]", "[others]", "unknown key 'others'"),
         (r"^format = ", "format : ", "is not valid TOML"),
+        (r"^\[hardware\]", "[hardware]\ncpu = [1]", r"cpu is \[1\]; it must be text or a number"),
+        *[
+            (
+                r"^\[hardware\]",
+                f"[hardware]\nhost_probe_us = {value}",
+                r"\[hardware\] host_probe_us is .*; it must be a time in microseconds, above 0",
+            )
+            for value in ("0", "-5.0", "nan", "inf", "true", '"10"', f"{10**400}")
+        ],
     ],
 )
 def test_a_damaged_file_is_refused_with_a_sentence(tmp_path: Path, pattern: str, replacement: str, said: str) -> None:

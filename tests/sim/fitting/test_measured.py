@@ -1,4 +1,6 @@
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def profile_file(folder: Path, **meta: Any) -> Path:  # metadata is JSON
+def profile_file(folder: Path, changed: Mapping[str, Any] | None = None, **meta: Any) -> Path:  # metadata is JSON
     """Six steps: two of a decode load after a warm-up step, one step of another load, two of traffic."""
     columns = {name: np.ones(6) for name in COLUMNS}
     columns |= {
@@ -28,6 +30,7 @@ def profile_file(folder: Path, **meta: Any) -> Path:  # metadata is JSON
         "is_warm_up": np.array([1.0, 0, 0, 0, 0, 0]),
         "graph_size": np.array([8.0, 8, 8, np.nan, 8, 8]),
     }
+    columns |= {name: np.full(6, value) for name, value in (changed or {}).items()}
     families = ("decode", "mixed", "traffic")
     described = {
         "settings": {"backend": "gpu", "attention": None},
@@ -108,3 +111,46 @@ def test_times_at_the_reference_speed_differ_in_the_host_s_part_alone(tmp_path: 
     assert set(measured.at_reference.slowness) == {2.0}
     silent = read_measured(profile_file(tmp_path))
     assert silent.at_reference is silent.samples
+
+
+@pytest.mark.parametrize("probe_us", [0, -3.0, True, "10", [10.0], float("nan"), float("inf"), 10**400])
+def test_a_host_whose_speed_cannot_be_is_refused(probe_us: object, tmp_path: Path) -> None:
+    with pytest.raises(SimError, match=r"host_probe_us is .*; it must be a time in microseconds, above 0"):
+        read_measured(profile_file(tmp_path, host_probe_us=probe_us))
+    run = run_on_a_gpu(tmp_path)
+    (run / "summary.json").write_text(json.dumps({"host_probe_us": probe_us}))
+    with pytest.raises(SimError, match=r"summary\.json: host_probe_us is "):
+        read_measured(run)
+
+
+@pytest.mark.parametrize(
+    ("meta", "said"),
+    [
+        ({"settings": None}, "settings is None; it must be a JSON object"),
+        ({"settings": {"dtype": 5}}, "dtype in settings is 5; it must be text"),
+        ({"hardware": "H200"}, "hardware is 'H200'; it must be a JSON object"),
+        ({"versions": None}, "versions is None; it must be a JSON object"),
+        ({"notices": -1}, "notices is -1; it must be a list of sentences"),
+        ({"loads": None}, "does not say of what family its loads are"),
+        ({"loads": ["decode"] * 3}, "does not say of what family its loads are"),
+        ({"loads": [{"family": "decode"}]}, "has a step of load 1, but 1 loads"),
+    ],
+)
+def test_metadata_of_another_kind_are_refused(meta: dict[str, Any], said: str, tmp_path: Path) -> None:
+    with pytest.raises(SimError, match=re.escape(said)):
+        read_measured(profile_file(tmp_path, **meta))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"duration_s": -1.0}, "a step has a duration of -1 s"),
+        ({"duration_s": 0.0, "device_s": 0.0}, "a step has a duration of 0 s"),
+        ({"device_s": 1.5}, "a device time of 1.5 s"),
+        ({"device_s": -0.5}, "a device time of -0.5 s"),
+        ({"decode_context": -2.0}, "decode_context of a step is -2; it must not be negative"),
+    ],
+)
+def test_steps_that_cannot_be_are_refused(changed: dict[str, float], said: str, tmp_path: Path) -> None:
+    with pytest.raises(SimError, match=re.escape(said)):
+        read_measured(profile_file(tmp_path, changed))

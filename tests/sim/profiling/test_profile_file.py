@@ -1,11 +1,13 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from analysis.errors import RunError
 from sim.errors import SimError
 from sim.profiling.profile_file import META_KEY, STEP_FIELDS, Profile, read_profile, write_profile
 
@@ -40,6 +42,37 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         read_profile(path)
     with pytest.raises(SimError, match="is no profile"):
         read_profile(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("meta", [[], "text", None])
+def test_metadata_that_are_no_object_are_refused(meta: object, tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    write_profile(profile(), path)
+    pq.write_table(pq.read_table(path).replace_schema_metadata({META_KEY: json.dumps(meta)}), path)
+    with pytest.raises(SimError, match="is no profile"):
+        read_profile(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("duration_s", None, "lacks the column duration_s"),
+        ("load", None, "lacks the column load"),
+        ("device_s", ["x", "y"], "column device_s is of type string"),
+        ("duration_s", [0.1, float("nan")], "column duration_s holds NaN or infinity"),
+        ("num_decode_seqs", [1, None], "column num_decode_seqs has 1 missing values"),
+    ],
+)
+def test_columns_that_a_fit_cannot_use_are_refused(
+    name: str, values: list[Any] | None, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "p.parquet"
+    write_profile(profile(), path)
+    table = pq.read_table(path)
+    place, table = table.column_names.index(name), table.drop_columns([name])
+    pq.write_table(table if values is None else table.add_column(place, name, pa.array(values)), path)
+    with pytest.raises(RunError, match=said):
+        read_profile(path)
 
 
 def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
