@@ -9,14 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from backends.simulated.calibration_file import shipped_calibrations
+from sim.replay_settings import ReplaySettings
+from tests.analysis.vllm_files import write_result
 from tests.doc_blocks import blocks_of
-from tests.sim.command import ROOT, command
+from tests.doc_links import broken_links
+from tests.sim.command import ROOT, Done, command
 
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = [(block.language, block.text) for block in blocks_of(README)]
 SHELL_LINES = [line for language, text in BLOCKS if language == "sh" for line in text.splitlines()]
 PYTHON = [text for language, text in BLOCKS if language == "python"]
-NEEDS_GPU = ("--backend gpu", "runs/gpu", "result.json", "profile.parquet", "model.toml")  # or a file made with one
+NEEDS_GPU = ("--backend gpu", "runs/gpu", "profile.parquet", "model.toml")  # or a file made with one
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("clone")
     (folder / "examples").symlink_to(ROOT / "examples")
     (folder / "log.csv").write_text("time_s,prompt_tokens,answer_tokens\n10.5,700,20\n11.25,80,300\n")
+    write_result(folder / "result.json")
     here = Path.cwd()
     os.chdir(folder)
     try:
@@ -47,7 +52,7 @@ def runnable(line: str) -> list[str] | None:
 
 
 def test_commands_run_one_after_the_other(folder: Path) -> None:
-    assert {path.name for path in (folder / "runs").iterdir()} == {"vllm", "nano", "sweep"}
+    assert {path.name for path in (folder / "runs").iterdir()} == {"vllm", "nano", "sweep", "server", "simulated"}
     assert sum(runnable(line) is not None for line in SHELL_LINES) >= 8
 
 
@@ -102,3 +107,58 @@ def labels(report: str) -> list[str]:
     """What stands before the figures, between the description of the run and the verdict."""
     figures = report[report.index("Successful") : report.index("Verdict")]
     return [line.split(":")[0] for line in figures.splitlines()]
+
+
+def test_links_lead_somewhere() -> None:
+    assert broken_links(ROOT / "README.md") == []
+
+
+def test_calibrations_are_those_that_are_named() -> None:
+    """Blocks of 256 with flash-attn 2 and, of one model, of 16 with flash-attn 4; none of more sequences."""
+    shipped = [calibration for _, calibration in shipped_calibrations()]
+    engines = {(each.settings.model, each.settings.block_size, each.settings.attention) for each in shipped}
+    wide = {("Qwen3-0.6B", 256, "flash2"), ("Qwen3-8B", 256, "flash2")}
+    assert wide <= engines <= {*wide, ("Qwen3-0.6B", 16, "flash4")}
+    assert {each.settings.gpu for each in shipped} == {"H200"}
+    for calibration in shipped:
+        assert max(columns["num_decode_seqs"][1] for columns in calibration.envelope.ranges.values()) <= 256
+
+
+def test_more_sequences_than_were_measured_are_warned_of() -> None:
+    done = _example("--rate-scale", 100, "--max-num-seqs", 1024)
+    assert "steps have shapes that it" in done.out, done.out
+    assert "steps have shapes that it" not in _example("--rate-scale", 12).out
+
+
+@pytest.mark.parametrize("model", ["Qwen3-0.6B", "Qwen3-8B"])
+def test_the_roofline_is_optimistic_beside_a_calibration(model: str) -> None:
+    for scale, keys in ((1, ["mean_ttft_ms"]), (20, ["mean_ttft_ms", "mean_tpot_ms"])):
+        options = ("--model", model, "--rate-scale", scale, "--json")
+        fitted, roofline = _example(*options).summary, _example(*options, "--cost", "roofline").summary
+        assert (fitted["cost_model"]["kind"], roofline["cost_model"]["kind"]) == ("fitted", "roofline")
+        assert all(roofline[key] < fitted[key] for key in keys)
+
+
+def test_what_is_not_modelled_has_no_setting() -> None:
+    names = " ".join(ReplaySettings.__dataclass_fields__)
+    for word in (
+        "async",
+        "specul",
+        "disagg",
+        "quant",
+        "fp8",
+        "lora",
+        "expert",
+        "pipeline",
+        "offload",
+        "swap",
+        "replica",
+    ):
+        assert word not in names
+
+
+def _example(*options: object) -> Done:
+    """A replay of all of the example, by default with calibrated step times."""
+    return command(
+        "replay", ROOT / "examples" / "shared_prefixes.jsonl", "--model", "Qwen3-0.6B", "--block-size", 256, *options
+    )
