@@ -95,8 +95,9 @@ def take_profile(parts: "Parts", max_seconds: float, *, counts: bool = True) -> 
     """Sweep the engine of `parts`, which stays open; with `counts`, a terminal shows how far it is.
 
     Raises:
-        SimError: a step could not be computed.
+        SimError: a step could not be computed, or none was measured.
     """
+    from sim.errors import SimError
     from sim.interrupt import Interrupt
     from sim.profiling.bounds import Bounds
     from sim.profiling.plan import plan
@@ -115,6 +116,8 @@ def take_profile(parts: "Parts", max_seconds: float, *, counts: bool = True) -> 
             interrupt,
             lambda number: _tell(number, len(loads), loads[number].name) if counts else None,
         )
+    if not (swept.columns["is_warm_up"] == 0).any():
+        raise SimError(f"No step was measured in {max_seconds:g} s, only steps to warm up; give more --max-seconds.")
     return Profile(swept.columns, profile_meta(parts, loads, swept, spreads(swept.columns), max_seconds))
 
 

@@ -5,7 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sim.errors import SimError
+from sim.parts import make_parts
+from sim.profile_command import take_profile
 from sim.profiling.profile_file import STEP_FIELDS, read_profile
+from sim.replay_settings import ReplaySettings
 from tests.sim.command import command
 
 SMALL = ("--max-num-seqs", 8, "--max-num-batched-tokens", 128, "--max-model-len", 512, "--num-blocks", 200)
@@ -44,6 +48,12 @@ def test_a_real_engine_is_profiled_on_the_cpu(tmp_path: Path) -> None:
     columns = read_profile(path).columns
     assert (columns["device_s"] <= columns["duration_s"]).all()
     assert np.isnan(columns["graph_size"]).all()
+
+
+def test_time_that_does_not_suffice_for_one_step_is_an_error() -> None:
+    parts = make_parts(ReplaySettings(model=TINY, num_blocks=200, max_num_seqs=8, max_model_len=512))
+    with pytest.raises(SimError, match=r"^No step was measured in 1e-06 s, only steps to warm up; give more"):
+        take_profile(parts, 1e-6, counts=False)
 
 
 def test_a_file_that_is_there_is_not_replaced(tmp_path: Path) -> None:
