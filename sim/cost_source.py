@@ -212,11 +212,11 @@ def _differences(calibration: Calibration, settings: ReplaySettings, model: Mode
 
 def _nearly(shipped: Sequence[_Differences]) -> tuple[str, ...]:
     """What to set for calibrated step times, if nothing but settings of the replay is in the way."""
-    for differences in shipped:
-        if differences.keys() <= _CHOICES.keys():
-            wanted = " and ".join(f"{_CHOICES[name]} {was}" for name, (was, _) in differences.items())
-            return (f"Step times are the roofline's; with {wanted} they would be calibrated.",)
-    return ()
+    near = [differences for differences in shipped if differences.keys() <= _CHOICES.keys()]
+    if not near:
+        return ()
+    wanted = " and ".join(f"{_CHOICES[name]} {was}" for name, (was, _) in min(near, key=len).items())
+    return (f"Step times are the roofline's; with {wanted} they would be calibrated.",)
 
 
 def _share(envelope: Envelope, run: Run) -> float:

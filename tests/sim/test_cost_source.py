@@ -152,13 +152,18 @@ def test_other_attention_than_the_calibrated_one_is_said_where_it_is_known(tmp_p
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"block_size": 16}, ["Step times are the roofline's; with --block-size 256 they would be calibrated."]),
+        ({"block_size": 32}, ["Step times are the roofline's; with --block-size 16 they would be calibrated."]),
         (
             {"block_size": 16, "attention": "torch"},
-            ["Step times are the roofline's; with --block-size 256 and attention flash2 they would be calibrated."],
+            ["Step times are the roofline's; with attention flash4 they would be calibrated."],
+        ),
+        (
+            {"block_size": 256, "attention": "torch"},
+            ["Step times are the roofline's; with attention flash2 they would be calibrated."],
         ),
         ({"block_size": 16, "tp": 2}, []),
         ({"block_size": 16, "cost": "roofline"}, []),
+        ({"block_size": 16}, []),
         ({"block_size": 256}, []),
     ],
 )
@@ -166,12 +171,12 @@ def test_what_would_give_calibrated_step_times_is_said(changed: dict[str, Any], 
     asked = replace(ReplaySettings(model="Qwen3-0.6B"), **changed)
     source = cost_source(asked, load_model_sheet("qwen3-0.6b"), load_gpu_sheet("h200"))
     assert list(source.notices) == said
-    assert source.kind == ("fitted" if changed == {"block_size": 256} else "roofline")
+    assert source.kind == ("fitted" if changed in ({"block_size": 16}, {"block_size": 256}) else "roofline")
 
 
 def test_the_record_keeps_what_would_give_calibrated_step_times(tmp_path: Path, trace: Path) -> None:
-    assert replay(trace, *MODEL, "--output", tmp_path / "run").code == 0
-    said = "Step times are the roofline's; with --block-size 256 they would be calibrated."
+    assert replay(trace, *MODEL, "--block-size", 32, "--output", tmp_path / "run").code == 0
+    said = "Step times are the roofline's; with --block-size 16 they would be calibrated."
     assert said in json.loads((tmp_path / "run" / "meta.json").read_text())["notices"]
 
 

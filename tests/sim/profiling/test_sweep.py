@@ -18,7 +18,8 @@ SHAPE = ("num_decode_seqs", "decode_context", "num_prefill_seqs", "num_prefill_t
 
 
 def parts() -> Parts:
-    return make_parts(ReplaySettings(model="Qwen3-0.6B", num_blocks=200, block_size=16, max_num_seqs=8))
+    settings = ReplaySettings(model="Qwen3-0.6B", num_blocks=200, block_size=16, max_num_seqs=8, cost="roofline")
+    return make_parts(settings)
 
 
 def swept(loads: Sequence[Load], *, clock: Iterator[float] | None = None, max_seconds: float = 1e9) -> Sweep:
