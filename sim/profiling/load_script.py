@@ -1,26 +1,15 @@
 """Arrivals of a sweep: one load after the other, step by step."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
 
 from sim.arrivals import Arrival
 from sim.interrupt import Interrupt
 from sim.profiling.load import Chunk, Load
+from sim.profiling.time_shares import TimeShares
 from traces import TraceRequest
 
 _DOCUMENT = 1 << 40
 """First content id of the text that prompts find in the cache."""
-
-
-_MAX_DELAY = 0.04
-"""Share of the time by which a load may begin later than its place among the loads says."""
-
-
-def _shares(loads: Sequence[Load]) -> list[float]:
-    """Share of the sizes of all loads that lies before each."""
-    total = sum([load.size for load in loads])
-    before = accumulate([load.size for load in loads], initial=0.0)
-    return [each / total for each, _ in zip(before, loads, strict=False)]
 
 
 class LoadScript:
@@ -57,7 +46,8 @@ class LoadScript:
         self._clock = clock
         self._on_load = on_load
         self._started = clock()
-        self._shares = _shares(loads)
+        self._shares = TimeShares(loads, max_seconds)
+        self._begun_s = 0.0
         self._coming: tuple[tuple[TraceRequest, ...], ...] = ((),)
         self._num_live = 0
         self._is_over = False
@@ -92,10 +82,12 @@ class LoadScript:
         self._num_live -= 1
 
     def _begin_next(self) -> None:
+        begun_s, self._begun_s = self._begun_s, self.elapsed_s
+        if self.load >= 0:
+            self._shares.spend(self.load, self._begun_s - begun_s)
         self.step = 0
         self.load += 1
-        share = self.elapsed_s / self._max_seconds
-        while self.load < len(self._loads) and self._is_late(share):
+        while 0 < self.load < len(self._loads) and self._shares.is_late(self.load):
             self.skipped.append(self.load)
             self.load += 1
         if self.load == len(self._loads):
@@ -103,17 +95,6 @@ class LoadScript:
             return
         self._on_load(self.load)
         self._coming = self._requests(self._loads[self.load])
-
-    def _is_late(self, share: float) -> bool:
-        """Whether so much of the time has passed that this load is left out.
-
-        Where loads take more time than there is, some of them are left out all the way, not all of the last ones:
-
-            share of the loads' sizes   0 |--a--|--b--|--c--|--d--| 1
-            share of the time           0 |---a---|      |---c---|...     b is late, c is not
-        """
-        latest = min(self._loads[self.load].latest, self._shares[self.load] + _MAX_DELAY)
-        return self.load > 0 and share >= latest
 
     def _requests(self, load: Load) -> tuple[tuple[TraceRequest, ...], ...]:
         standing = [Chunk(each.num_tokens, 0, each.num_outputs) for each in load.standing]
