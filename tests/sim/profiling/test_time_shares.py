@@ -33,8 +33,10 @@ def test_the_kind_that_takes_longer_than_thought_is_left_out_evenly_and_no_other
     loads = [load("prefill"), load("decode")] * 50
     taken = run(loads, 100, {"prefill": 4.0, "decode": 0.8})
     decodes, prefills = [number for number in taken if number % 2], [number for number in taken if not number % 2]
-    assert len(decodes) == 50
-    assert 12 <= len(prefills) <= 14
+    # Until the time is up; all together may be late by one twenty-fifth of it.
+    assert decodes == list(range(1, 2 * len(decodes), 2))
+    assert len(decodes) >= 46
+    assert 14 <= len(prefills) <= 18
     assert max(after - before for before, after in pairwise(prefills)) <= 10
 
 
