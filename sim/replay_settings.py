@@ -10,6 +10,8 @@ from sim.errors import SimError
 from sim.setting_type import in_words
 
 MAX_COUNT = 2**31 - 1
+_SLOWEST_PROBE_US = 1000.0
+"""A hundred times the reference: what is larger has been given in another unit."""
 """Largest number of anything, as block ids in a run directory have 32 bits."""
 
 
@@ -179,8 +181,10 @@ def _check_number(name: str, value: Any, source: str) -> None:  # noqa: ANN401  
         raise SimError(f"{source}: {name} is {value}; it must be finite.")
     if isinstance(value, int) and value > MAX_COUNT and name != "seed":
         raise SimError(f"{source}: {name} is {value}; it must be at most {MAX_COUNT}.")
-    if name == "host_probe_us" and value is not None and value <= 0:
-        raise SimError(f"{source}: {name} is {value}; it is a time in microseconds, above 0.")
+    if name == "host_probe_us" and value is not None and not 0 < value <= _SLOWEST_PROBE_US:
+        raise SimError(
+            f"{source}: {name} is {value}; it is a time in microseconds, above 0 and at most {_SLOWEST_PROBE_US:,.0f}."
+        )
     if name == "warmup_s" and value is not None and value < 0:
         raise SimError(f"{source}: {name} is {value}; it must be at least 0.")
 
