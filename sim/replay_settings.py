@@ -10,9 +10,9 @@ from sim.errors import SimError
 from sim.setting_type import in_words
 
 MAX_COUNT = 2**31 - 1
+"""Largest number of anything, as block ids in a run directory have 32 bits."""
 _SLOWEST_PROBE_US = 1000.0
 """A hundred times the reference: what is larger has been given in another unit."""
-"""Largest number of anything, as block ids in a run directory have 32 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

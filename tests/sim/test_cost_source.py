@@ -206,7 +206,7 @@ def test_a_slower_host_takes_longer_and_the_device_does_not(tmp_path: Path, trac
         (("--host-probe-us", 0), "host_probe_us is 0.0; it is a time in microseconds, above 0"),
         (
             ("--host-probe-us", 12_000),
-            "host_probe_us is 12000.0; it is a time in microseconds, above 0 and at most 1,000",
+            "12000.0; it is a time in microseconds, above 0 and at most 1,000.",
         ),
         (("--host-probe-us", "nan"), "host_probe_us is nan; it must be finite"),
         (("--backend", "gpu", "--host-probe-us", 9), "backend gpu has no such setting"),
