@@ -1,6 +1,7 @@
 """What makes two runs hard to compare."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from analysis.run import Run
 
@@ -16,6 +17,8 @@ _OF_TRACE = (
 """Settings that have done their work when the trace as run is made."""
 _OF_REPORT = ("slo", "warmup_s")
 """Settings that decide nothing in a run."""
+_SAME_SPEED = 0.03
+"""Hosts that differ by less are as quick as each other; so much two runs on one host may differ."""
 
 
 def run_differences(a: Run, b: Run) -> Iterator[str]:
@@ -45,6 +48,7 @@ def _of_engines(a: Run, b: Run) -> Iterator[str]:
     ):
         yield from _difference(name, a.meta.get(key), b.meta.get(key))
     yield from _hardware(a.meta.get("hardware"), b.meta.get("hardware"))
+    yield from _host_speeds(a, b)
     yield from _versions(a, b)
     yield from _settings(a, b)
 
@@ -66,6 +70,25 @@ def _hardware(a: object, b: object) -> Iterator[str]:
         yield from _difference("Hardware differs", a, b)
     else:
         yield from _difference("Numbers of GPUs differ", a.get("num_gpus"), b.get("num_gpus"))
+
+
+def _host_speeds(a: Run, b: Run) -> Iterator[str]:
+    """Of real hosts, and of those that were simulated."""
+    first, second = _probe_us(a), _probe_us(b)
+    if first is None or second is None or abs(first / second - 1) <= _SAME_SPEED:
+        return
+    told = ""
+    if not _have_one_backend(a, b):
+        real = first if a.meta["settings"].get("backend") == "gpu" else second
+        told = f"; --host-probe-us {real:.4g} simulates the real one"
+    yield f"Hosts were not equally quick: a probe took {first:.1f} and {second:.1f} us, and steps wait for them{told}."
+
+
+def _probe_us(run: Run) -> float | None:
+    summary: Mapping[str, Any] = run.summary or {}
+    model = summary.get("cost_model")
+    found = model.get("host_probe_us") if isinstance(model, dict) else summary.get("host_probe_us")
+    return float(found) if isinstance(found, int | float) and found > 0 else None
 
 
 def _versions(a: Run, b: Run) -> Iterator[str]:

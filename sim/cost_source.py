@@ -50,6 +50,7 @@ class CostSource:
         envelope: step shapes that it was fitted to; None if it was not fitted.
         check_finished: called when a run has come to its end; raises if the model expected more of it.
         notices: sentences for the user.
+        host_probe_us: how quick the simulated host is; None if that is not known.
     """
 
     model: CostModel
@@ -59,6 +60,7 @@ class CostSource:
     envelope: Envelope | None = None
     check_finished: Callable[[], None] = lambda: None
     notices: tuple[str, ...] = ()
+    host_probe_us: float | None = None
 
     def described(self) -> dict[str, Any]:
         """For the record."""
@@ -66,7 +68,8 @@ class CostSource:
 
     def judged(self, run: Run) -> dict[str, Any]:
         """For the summary of a run: also the share of its steps that lie outside the envelope, None without one."""
-        return self.described() | {"outside_share": None if self.envelope is None else _share(self.envelope, run)}
+        outside_share = None if self.envelope is None else _share(self.envelope, run)
+        return self.described() | {"outside_share": outside_share, "host_probe_us": self.host_probe_us}
 
 
 def cost_source(settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> CostSource:
@@ -170,7 +173,9 @@ def _fitted(
     notices: tuple[str, ...] = (),
 ) -> CostSource:
     least = LeastTime(ModelShard(model, calibration.settings.tp), gpu)
-    fitted = FittedModel(calibration.times.on_host(_slowness(calibration, host_probe_us)), least)
+    probe_us = _simulated_probe_us(calibration, host_probe_us)
+    # Times of a host of unknown speed are used as they are.
+    fitted = FittedModel(calibration.times.on_host((probe_us or REFERENCE_PROBE_US) / REFERENCE_PROBE_US), least)
     return CostSource(
         model=fitted,
         kind="fitted",
@@ -178,11 +183,12 @@ def _fitted(
         text=f"{name}, {calibration.summary}",
         envelope=calibration.envelope,
         notices=notices,
+        host_probe_us=probe_us,
     )
 
 
-def _slowness(calibration: Calibration, host_probe_us: float | None) -> float:
-    """Host times to simulate over those of the calibration; by default those of the hosts that it was measured on."""
+def _simulated_probe_us(calibration: Calibration, host_probe_us: float | None) -> float | None:
+    """How quick the host to simulate is; by default as those that the calibration was measured on."""
     usual_us = calibration.hardware.get("host_probe_us")
     if isinstance(usual_us, str) or usual_us is None:
         if host_probe_us is not None:
@@ -190,8 +196,8 @@ def _slowness(calibration: Calibration, host_probe_us: float | None) -> float:
                 f"host_probe_us is {host_probe_us}, but the calibration does not say what host its times are from; "
                 "leave it out, or calibrate anew."
             )
-        return 1.0
-    return (host_probe_us or usual_us) / REFERENCE_PROBE_US
+        return None
+    return host_probe_us or usual_us
 
 
 def _differences(calibration: Calibration, settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> _Differences:

@@ -84,3 +84,21 @@ def test_one_trace(tmp_path: Path) -> None:
     assert have_one_trace(a, a)
     assert not have_one_trace(a, b)
     assert have_one_trace(a, unknown)
+
+
+def test_hosts_that_are_not_equally_quick_are_told(tmp_path: Path) -> None:
+    quick = small_run(tmp_path / "quick", settings=REAL).build(summary={"host_probe_us": 10.0})
+    alike = small_run(tmp_path / "alike", settings=REAL).build(summary={"host_probe_us": 10.2})
+    slow = small_run(tmp_path / "slow", settings=REAL).build(summary={"host_probe_us": 12.666})
+    said = "Hosts were not equally quick: a probe took {} us, and steps wait for them{}."
+    assert [*run_differences(quick, alike)] == []
+    assert [*run_differences(quick, slow)] == [said.format("10.0 and 12.7", "")]
+
+    model = {"kind": "fitted", "text": "", "host_probe_us": 11.0}
+    simulated = small_run(tmp_path / "sim", settings=SIMULATED).build(summary={"cost_model": model})
+    told = "; --host-probe-us {} simulates the real one"
+    assert [*run_differences(slow, simulated)] == [said.format("12.7 and 11.0", told.format("12.67"))]
+    assert [*run_differences(simulated, quick)] == [said.format("11.0 and 10.0", told.format("10"))]
+
+    unknown = small_run(tmp_path / "roofline", settings=SIMULATED).build(summary={"cost_model": {"kind": "roofline"}})
+    assert [*run_differences(slow, unknown)] == []

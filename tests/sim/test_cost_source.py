@@ -30,6 +30,7 @@ def test_a_fitted_model_times_the_steps(tmp_path: Path, trace: Path) -> None:
         "kind": "fitted",
         "text": "made-up, calibrated on H200, held-out error 1.2 %",
         "outside_share": 0.0,
+        "host_probe_us": None,
     }
     assert load(run).meta["cost_model"] == {"kind": "fitted", "text": summary["cost_model"]["text"]}
     steps = load(run).table("steps").to_pylist()
