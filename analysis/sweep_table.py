@@ -118,6 +118,17 @@ def _has_slo(curves: Sequence[LoadCurve]) -> bool:
     return any(row["slo_attainment"] is not None for curve in curves for row in curve.rows)
 
 
+def _step_times(curves: Sequence[LoadCurve]) -> Iterator[str]:
+    """That rows rest on step times of several kinds, whose differences are no difference of the settings."""
+    kinds: dict[str, list[str]] = {}
+    for curve in curves:
+        for kind in sorted({str(row["cost_model"]) for row in curve.rows if row["cost_model"]}):
+            kinds.setdefault(kind, []).append(_name(curve))
+    if len(kinds) > 1:
+        named = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in sorted(kinds.items()))
+        yield f"Step times are of several kinds, so rows of one are not comparable with those of another. {named}."
+
+
 def remarks(curves: Sequence[LoadCurve]) -> Iterator[str]:
     """Yields sentences that say how to read a sweep; there is at least one curve."""
     yield "Knee: highest rate at which the engine keeps up, by its verdict, while requests arrive."
@@ -129,6 +140,7 @@ def remarks(curves: Sequence[LoadCurve]) -> Iterator[str]:
         )
     if _has_slo(curves):
         yield f"SLO met: at least {100 * curves[0].attainment:.4g}% of the requests that arrived meet every limit."
+    yield from _step_times(curves)
     closed = max(row["closed_request_share"] or 0.0 for curve in curves for row in curve.rows)
     outside = max(curves, key=_outside_share)
     if _outside_share(outside) > 0:

@@ -138,6 +138,14 @@ def test_the_roofline_is_optimistic_beside_a_calibration(model: str) -> None:
         assert all(roofline[key] < fitted[key] for key in keys)
 
 
+def test_what_the_roofline_makes_of_the_example_under_load_is_true() -> None:
+    options = ("--model", "Qwen3-8B", "--block-size", 256, "--rate-scale", 8, "--json")
+    summaries = [_example(*options, *more).summary for more in (("--cost", "roofline"), ())]
+    said = "Qwen3-8B at eight times the example's traffic: {:.1f} ms, calibrated {:.1f} ms"
+    text = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    assert said.format(*[summary["mean_tpot_ms"] for summary in summaries]) in text
+
+
 def test_what_is_not_modelled_has_no_setting() -> None:
     names = " ".join(ReplaySettings.__dataclass_fields__)
     for word in (

@@ -74,8 +74,8 @@ def _bias(agreements: Sequence[Agreement]) -> Iterator[str]:
     """Predicted over measured time of all steps of a class."""
     names = [name for name in (*STEP_CLASSES, "all") if any(name in each.bias.classes for each in agreements)]
     yield (
-        "Bias of step times in %, predicted for the run's own steps: time of all steps of a class (their number); "
-        "last, what device and host have of that of all."
+        "Bias of step times in %, predicted for the run's own steps with the host's speed known: time of all steps of "
+        "a class (their number); last, what device and host have of that of all."
     )
     yield ""
     yield _row("run", *names, "device", "host")

@@ -85,6 +85,14 @@ def test_closed_loops_are_said() -> None:
     assert lines[-1].startswith("25% of the requests wait for the answer before them (closed loop)")
 
 
+def test_step_times_of_several_kinds_are_not_taken_for_a_difference_of_settings() -> None:
+    kinds = ((1, "fitted"), (2, "roofline"))
+    rows = [load_row(rate, span_s=50, drain_s=1, cost_model=kind) for rate, kind in kinds]
+    said = "Step times are of several kinds, so rows of one are not comparable with those of another. "
+    assert any(line.startswith(said) for line in printed(*rows))
+    assert not any(line.startswith(said) for line in printed(rows[0]))
+
+
 def test_steps_outside_what_was_fitted_are_said() -> None:
     rows = [load_row(rate, span_s=50, drain_s=1, outside_share=share) for rate, share in ((1, 0.01), (2, 0.123))]
     assert printed(*rows)[-1] == "Up to 12% of the steps lie outside what the cost model was fitted to (vllm)."
