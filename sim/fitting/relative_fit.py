@@ -53,8 +53,10 @@ def _condensed(rows: Vector, target: Vector) -> tuple[Vector, Vector]:
     """As many rows as columns, with the same solution: distances do not change when everything is turned."""
     if len(rows) <= rows.shape[1]:
         return rows, target
-    turned, triangle = np.linalg.qr(rows)
-    return triangle, turned.T @ target
+    # With the target as one more column, what it becomes when turned is at hand without the turn itself.
+    triangle = np.asarray(np.linalg.qr(np.column_stack([rows, target]), mode="r"))
+    size = rows.shape[1]
+    return triangle[:size, :size], triangle[:size, size]
 
 
 def _weighted(wishes: Sequence[Wish], norms: Vector) -> Vector:
