@@ -141,7 +141,7 @@ def _conform(table: pa.Table, fields: "Sequence[pa.Field[Any]]", path: Path) -> 
 def _conform_column(column: "pa.ChunkedArray[Any]", field: "pa.Field[Any]", path: Path) -> "pa.ChunkedArray[Any]":
     try:
         column = column.cast(field.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:  # a value that does not fit; kinds without a cast
         raise RunError(f"{path}: column {field.name} does not fit {field.type} ({_first_line(error)}).") from error
     if not field.nullable and column.null_count:
         raise RunError(f"{path}: column {field.name} has {column.null_count} missing values; it must have none.")

@@ -82,7 +82,7 @@ def browser(profile: Path) -> Iterator[Browser]:
         text = "needs Chromium and chromedriver; on Debian: apt-get install chromium chromium-driver"
         if os.environ.get("CI"):
             pytest.fail(text)
-        pytest.skip(text)
+        pytest.skip(text)  # the pages themselves are tested without a browser too
     options = webdriver.ChromeOptions()
     options.binary_location = program
     for flag in (*_FLAGS, f"--user-data-dir={profile}"):

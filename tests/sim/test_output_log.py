@@ -13,16 +13,16 @@ class _Letters:
     end_token_ids: frozenset[int] = frozenset()
 
     def encode(self, text: str) -> list[int]:
-        raise NotImplementedError
+        raise AssertionError("a log only decodes")
 
     def decode(self, token_ids: Sequence[int]) -> str:
         return "".join(map(chr, token_ids))
 
     def decoder(self) -> IncrementalDecoder:
-        raise NotImplementedError
+        raise AssertionError("a log only decodes")
 
     def chat(self, messages: Sequence[Mapping[str, str]]) -> str:
-        raise NotImplementedError
+        raise AssertionError("a log only decodes")
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

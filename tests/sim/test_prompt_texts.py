@@ -15,13 +15,13 @@ class _Words:
         return [len(word) for word in text.split()]
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        raise NotImplementedError
+        raise AssertionError("prompts are only encoded")
 
     def decoder(self) -> IncrementalDecoder:
-        raise NotImplementedError
+        raise AssertionError("prompts are only encoded")
 
     def chat(self, messages: Sequence[Mapping[str, str]]) -> str:
-        raise NotImplementedError
+        raise AssertionError("prompts are only encoded")
 
 
 def _text(request_id: str, prompt: str, length: int, line: int = 1) -> TraceRequest:
