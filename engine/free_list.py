@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from engine.block_run import BlockRun
 
+_FRESH_AT_ONCE = 65_536
+
 
 class FreeList:
     """An ordered list of runs of free blocks; of each run the last block goes first.
@@ -12,6 +14,12 @@ class FreeList:
                      first                                      so a sequence's tail goes before its head
 
     Runs are linked to their neighbours: putting one anywhere and taking it from anywhere are O(1).
+
+    Blocks that were never handed out stand in one place of the list. Of them only the next ones are a run, so that a
+    pool costs what is used of it:
+
+        next to go   [7 3 9]  [2 1 0] 3 4 5 ... 999,999  [8 6]   last to go
+                              fresh   not listed yet
     """
 
     def __init__(self, num_blocks: int) -> None:
@@ -19,9 +27,9 @@ class FreeList:
         # A ring: the end is before the first and after the last.
         self._end = BlockRun([])
         self._end.before = self._end.after = self._end
-        self._num_blocks = num_blocks
-        self._num_free = 0
-        self.put_last(BlockRun(list(range(num_blocks - 1, -1, -1))))
+        self._num_blocks = self._num_free = num_blocks
+        self._num_listed = 0
+        self._list_fresh(self._end)
 
     def first(self) -> BlockRun:
         """The run of which the next block comes; there is one."""
@@ -50,6 +58,8 @@ class FreeList:
         before.after, after.before = after, before
         run.before = run.after = None
         self._num_free -= len(run)
+        if run is self._fresh:
+            self._list_fresh(after)
 
     def shorten(self, run: BlockRun, num_blocks: int) -> list[int]:
         """Take blocks of a run as they go, not all of them; returns them in this order."""
@@ -57,6 +67,13 @@ class FreeList:
         del run.block_ids[-num_blocks:]
         self._num_free -= num_blocks
         return taken
+
+    def _list_fresh(self, after: BlockRun) -> None:
+        """Make a run of the next blocks that were never handed out, if there are any, and put it where the last was."""
+        first, self._num_listed = self._num_listed, min(self._num_listed + _FRESH_AT_ONCE, self._num_blocks)
+        self._fresh = BlockRun(list(range(self._num_listed - 1, first - 1, -1)))
+        self._num_free -= len(self._fresh)  # they count as free already
+        self._put(self._fresh, after)
 
     def _put(self, run: BlockRun, after: BlockRun | None) -> None:
         if not run.block_ids:
@@ -79,4 +96,6 @@ class FreeList:
         run = self._end.after
         while run is not None and run is not self._end:
             yield from reversed(run.block_ids)
+            if run is self._fresh:
+                yield from range(self._num_listed, self._num_blocks)
             run = run.after

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -127,3 +128,40 @@ def test_order_is_that_of_a_plain_list(operations: list[tuple[str, int]]) -> Non
             free_runs.insert(place, put)
         order = [block_id for blocks in model for block_id in reversed(blocks)]
         assert (list(free), len(free)) == (order, len(order))
+
+
+def _take(free: FreeList, count: int) -> list[int]:
+    """The next blocks, as whole runs and the end of one."""
+    taken: list[int] = []
+    while len(taken) < count:
+        run = free.first()
+        if len(run) <= count - len(taken):
+            free.remove(run)
+            taken += reversed(run.block_ids)
+        else:
+            taken += free.shorten(run, count - len(taken))
+    return taken
+
+
+@given(st.integers(1, 12), st.lists(st.tuples(st.sampled_from(["take", "first", "last"]), st.integers(1, 6))))
+def test_blocks_come_in_order_however_few_are_listed(num_blocks: int, operations: list[tuple[str, int]]) -> None:
+    with patch("engine.free_list._FRESH_AT_ONCE", 3):
+        free, model, held = FreeList(num_blocks), list(range(num_blocks)), list[list[int]]()
+        for name, count in operations:
+            if name == "take" and count <= len(model):
+                held.append(_take(free, count))
+                assert held[-1] == model[:count]
+                del model[:count]
+            elif name != "take" and held:
+                block_ids = held.pop(count % len(held))
+                (free.put_first if name == "first" else free.put_last)(BlockRun(block_ids))
+                model = [*reversed(block_ids), *model] if name == "first" else [*model, *reversed(block_ids)]
+            assert (list(free), len(free)) == (model, len(model))
+
+
+def test_a_pool_costs_what_is_used_of_it() -> None:
+    free = FreeList(2**31 - 1)
+
+    assert len(free) == 2**31 - 1
+    assert _take(free, 200_000) == list(range(200_000))
+    assert len(free.first()) < 100_000
