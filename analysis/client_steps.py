@@ -75,6 +75,7 @@ def _row(number: int, start_s: float, end_s: float) -> StepRow:
         decode_context=0,
         decode_context_sq=0,
         max_decode_context=0,
+        shared_context=0,
         num_sampled=0,
         num_new_blocks=0,
         num_admitted=0,

@@ -27,6 +27,7 @@ class StepRow(NamedTuple):
     decode_context: int
     decode_context_sq: int
     max_decode_context: int
+    shared_context: int
     num_sampled: int
     num_new_blocks: int
     num_admitted: int

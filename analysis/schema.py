@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 FORMAT = "twinserve-run"
-FORMAT_VERSION = 2
-"""1: without `prefill_context`, `decode_context_sq` and `max_decode_context` of steps. What they hold is in no other
-table, so that such a run is refused: no cost model could be fitted to it, and no step of it be verified."""
+FORMAT_VERSION = 3
+"""1: without `prefill_context`, `decode_context_sq` and `max_decode_context` of steps. 2: without `shared_context`.
+What these hold is in no other table, so that such a run is refused: no cost model could be fitted to it, and no step of
+it be verified."""
 STATUSES = ("finished", "failed", "aborted", "refused", "unfinished")
 
 
@@ -61,6 +62,11 @@ STEPS = _schema(
     Column("decode_context", _INT, "over decode rows, sum of context in tokens"),
     Column("decode_context_sq", _INT, "over decode rows, sum of context squared"),
     Column("max_decode_context", _INT, "largest context of a decode row, in tokens; 0 without"),
+    Column(
+        "shared_context",
+        _INT,
+        "tokens of KV blocks that several running requests hold, counted for each of them but one",
+    ),
     Column("num_sampled", _INT, "rows that yield a token"),
     Column("num_new_blocks", _INT, "KV blocks handed out for this step, prefix hits not counted"),
     Column("num_admitted", _INT, "requests that got their blocks in this step, resumed ones included"),

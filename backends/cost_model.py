@@ -54,7 +54,7 @@ class StepColumns(NamedTuple, Generic[Value]):
     """Shapes of one step (each field a float) or of many (each field a float64 column, all equally long).
 
     Attributes:
-        num_prefill_tokens: this and the next fourteen fields are those of `engine.step_shape.StepShape`, in its order.
+        num_prefill_tokens: this and the next fifteen fields are those of `engine.step_shape.StepShape`, in its order.
         graph_size: rows of the captured graph that the batch was padded to; 0 if the step ran eager.
     """
 
@@ -69,6 +69,7 @@ class StepColumns(NamedTuple, Generic[Value]):
     decode_context: Value
     decode_context_sq: Value
     max_decode_context: Value
+    shared_context: Value
     num_sampled: Value
     num_new_blocks: Value
     num_admitted: Value

@@ -17,9 +17,9 @@ from backends.simulated.fitted_model import FittedModel
 from backends.simulated.least_time import LeastTime
 from engine.step_shape import StepShape
 
-_DECODE = StepColumns.one_row(StepShape(0, 0, 0, 0, 0, 1, 900, 64, 64 * 700, 64 * 710**2, 900, 64, 3, 0, 1), 64)
+_DECODE = StepColumns.one_row(StepShape(0, 0, 0, 0, 0, 1, 900, 64, 64 * 700, 64 * 710**2, 900, 0, 64, 3, 0, 1), 64)
 _MIXED = StepColumns.one_row(
-    StepShape(500, 2, 500 * 300, 500 * 250, 600, 300, 900, 64, 64 * 700, 64 * 710**2, 900, 66, 3, 0, 1), None
+    StepShape(500, 2, 500 * 300, 500 * 250, 600, 300, 900, 64, 64 * 700, 64 * 710**2, 900, 0, 66, 3, 0, 1), None
 )
 _CALLS, _ROUNDS = 5000, 9
 

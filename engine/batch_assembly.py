@@ -15,7 +15,12 @@ Columns = tuple[tuple[str, ...], tuple[int, ...], tuple[bool, ...]]
 
 
 def assemble(
-    step: int, draft: Draft, running: RunningSet, released: tuple[str, ...], ended: tuple[Ended, ...]
+    step: int,
+    draft: Draft,
+    running: RunningSet,
+    shared_context: int,
+    released: tuple[str, ...],
+    ended: tuple[Ended, ...],
 ) -> Batch:
     """Make the batch of one step.
 
@@ -23,6 +28,7 @@ def assemble(
         step: number of the schedule call.
         draft: what the policy decided.
         running: the running set, which keeps the columns of an unchanged decode batch.
+        shared_context: see `StepShape`.
         released: requests whose backend state can go.
         ended: requests that failed while the draft was made.
     """
@@ -40,7 +46,7 @@ def assemble(
         preempted=tuple([seq.request_id for seq in draft.preempted]),
         released=released,
         ended=ended,
-        shape=_shape(draft, running, first_positions, num_tokens, num_sampled, len(released)),
+        shape=_shape(draft, running, first_positions, num_tokens, shared_context, num_sampled, len(released)),
     )
 
 
@@ -69,6 +75,7 @@ def _shape(
     running: RunningSet,
     firsts: tuple[int, ...],
     counts: tuple[int, ...],
+    shared_context: int,
     num_sampled: int,
     num_released: int,
 ) -> StepShape:
@@ -91,6 +98,7 @@ def _shape(
         decode_context=decodes.total,
         decode_context_sq=decodes.total_sq,
         max_decode_context=decodes.longest,
+        shared_context=shared_context,
         num_sampled=num_sampled,
         num_new_blocks=draft.num_new_blocks,
         num_admitted=len(draft.admitted),

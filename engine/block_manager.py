@@ -36,6 +36,7 @@ class BlockManager:
         self.block_size = block_size
         self._rules = rules
         self._free = FreeList(num_blocks)
+        self._num_held = 0
         self._runs = RunTable(rules.keep_duplicates, self._free)
 
     @property
@@ -47,6 +48,15 @@ class BlockManager:
     def num_used(self) -> int:
         """Blocks that somebody holds."""
         return self.num_blocks - len(self._free)
+
+    @property
+    def shared_tokens(self) -> int:
+        """Tokens of blocks that stand in several tables, counted for each of these but one.
+
+        tables   [8 2 9][1 4][7]      9 places
+                 [8 2 9][5 3 6]       of 9 used blocks      3 blocks are shared, and full as all shared ones are
+        """
+        return (self._num_held - self.num_used) * self.block_size
 
     def blocks_for(self, num_tokens: int) -> int:
         """Blocks that hold `num_tokens` tokens."""
@@ -100,6 +110,7 @@ class BlockManager:
             hit.is_open = False
             seq.newest_run = hit
         seq.block_table = [*hits, *self._take(max(0, self.blocks_for(num_tokens) - len(hits)))]
+        self._num_held += len(seq.block_table)
         seq.num_outputs_before = len(seq.output_ids)
         seq.num_registered = len(hits)
         seq.num_computed_tokens = len(hits) * self.block_size
@@ -113,6 +124,7 @@ class BlockManager:
         if num_new > len(self._free):
             return None
         taken = self._take(num_new)
+        self._num_held += num_new
         seq.block_table += taken
         self._set_quiet(seq)
         return taken
@@ -148,6 +160,7 @@ class BlockManager:
     def extend_decodes(self, full: list[Sequence]) -> dict[Sequence, tuple[int, ...]]:
         """`extend` many decoding sequences that are full by a token each; there are as many free blocks."""
         taken = self._take(len(full))
+        self._num_held += len(full)
         # What was full is registered, so the next thing that can happen is that the new block becomes full.
         num_quiet = self.block_size - self._rules.prefix_caching
         for seq, block_id in zip(full, taken, strict=True):
@@ -185,6 +198,7 @@ class BlockManager:
         due = [row for row, seq in enumerate(seqs) if seq.quiet_until < seq.num_computed_tokens + num_steps]
         full = decode_turns(seqs, due, [len(seqs[row].block_table) * size for row in due], size, num_steps)
         taken = self._take(len(full))
+        self._num_held += len(full)
         for turn, block_id in zip(full, taken, strict=True):
             seqs[turn % num_seqs].block_table.append(block_id)
         # Of two that come to the same content, the one that is ahead does so first.
@@ -200,6 +214,7 @@ class BlockManager:
         for run in held:
             run.num_holders -= 1
         self._put_back([run for run in held if not run.num_holders], seq.block_table[seq.num_registered :])
+        self._num_held -= len(seq.block_table)
         seq.block_table = []
         seq.newest_run = None
         seq.num_registered = seq.num_computed_tokens = seq.quiet_until = 0

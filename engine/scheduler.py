@@ -118,7 +118,8 @@ class Scheduler:
         if not (draft.rows or draft.preempted or draft.failed):
             self._resolve_standstill(draft)
         ended = tuple([self._close(seq, "failed", self._too_long(seq)) for seq in draft.failed])
-        batch = assemble(self._step, draft, self._running, tuple(self._released) if draft.rows else (), ended)
+        released = tuple(self._released) if draft.rows else ()
+        batch = assemble(self._step, draft, self._running, self.block_manager.shared_tokens, released, ended)
         if draft.rows:
             self._released.clear()
         for admitted in draft.admitted:
@@ -163,7 +164,7 @@ class Scheduler:
         request_ids, num_tokens, _ = self._running.decode_columns()
         num_new_blocks = tuple(count_new_blocks(seqs, self.block_manager, max_steps))
         firsts = tuple([seq.num_computed_tokens for seq in seqs])
-        blocks = (num_new_blocks, self.block_manager.num_used)
+        blocks = (num_new_blocks, self.block_manager.num_used, self.block_manager.shared_tokens)
         stretch = Stretch(self._step, request_ids, num_tokens, firsts, *blocks, tuple(self._released))
         return stretch if num_new_blocks else None
 

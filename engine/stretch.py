@@ -22,6 +22,7 @@ class Stretch:
         first_positions: position (from 0) of the token that a row computes in the first step.
         num_new_blocks: blocks that each step hands out; as many entries as there are steps.
         num_used_blocks: blocks held before the first step.
+        shared_context: of each step, see `StepShape`: new blocks are in one table each.
         released: requests whose backend state can go before the first step; see `Batch`.
     """
 
@@ -31,6 +32,7 @@ class Stretch:
     first_positions: tuple[int, ...]
     num_new_blocks: tuple[int, ...]
     num_used_blocks: int
+    shared_context: int
     released: tuple[str, ...]
 
     @property

@@ -107,6 +107,7 @@ def _shape(decode_seqs: int, decode_context: int, prefill_seqs: int, tokens: int
         decode_context=decode_seqs * decode_context,
         decode_context_sq=decode_seqs * decode_context**2,
         max_decode_context=decode_context if decode_seqs else 0,
+        shared_context=0,
         num_sampled=decode_seqs + prefill_seqs,
         num_new_blocks=0,
         num_admitted=0,

@@ -58,6 +58,7 @@ class RunBuilder:
             decode_context=decode,
             decode_context_sq=decode,
             max_decode_context=min(decode, 1),
+            shared_context=0,
             num_sampled=len(prefill) + decode,
             num_new_blocks=0,
             num_admitted=len(prefill),

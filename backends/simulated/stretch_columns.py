@@ -42,6 +42,7 @@ def columns_of(stretch: Stretch, graph_size: int | None) -> StepColumns[FloatCol
         decode_context=sum_firsts + num_rows * offsets,
         decode_context_sq=squares,
         max_decode_context=longest,
+        shared_context=constant_column(float(stretch.shared_context), num_steps),
         num_sampled=rows,
         num_new_blocks=np.array(stretch.num_new_blocks, np.float64),
         num_admitted=none,

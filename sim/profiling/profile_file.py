@@ -17,7 +17,7 @@ from analysis.table_files import conformed
 from sim.errors import SimError
 
 FORMAT = "twinserve-profile"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 META_KEY = b"twinserve"
 _OF_A_RUN = ("step", "num_waiting", "num_running", "num_used_blocks")
 """Columns of a run's steps that say nothing about a step's time."""

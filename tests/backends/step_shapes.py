@@ -25,7 +25,12 @@ class Row(NamedTuple):
 
 
 def shape_of(
-    rows: Sequence[Row], *, num_sampled: int | None = None, num_new_blocks: int = 0, num_admitted: int = 0
+    rows: Sequence[Row],
+    *,
+    shared_context: int = 0,
+    num_sampled: int | None = None,
+    num_new_blocks: int = 0,
+    num_admitted: int = 0,
 ) -> StepShape:
     prefill = [row for row in rows if row.query > 1]
     decode = [row for row in rows if row.query == 1]
@@ -41,6 +46,7 @@ def shape_of(
         decode_context=sum(row.context for row in decode),
         decode_context_sq=sum(row.context**2 for row in decode),
         max_decode_context=max([row.context for row in decode], default=0),
+        shared_context=shared_context,
         num_sampled=len(rows) if num_sampled is None else num_sampled,
         num_new_blocks=num_new_blocks,
         num_admitted=num_admitted,

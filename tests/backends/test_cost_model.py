@@ -14,7 +14,7 @@ from backends.errors import RecordedStepsError
 from backends.simulated import RooflineModel, load_gpu_sheet, load_model_sheet
 from engine.step_shape import StepShape
 
-SHAPES = [StepShape(*range(first, first + 15)) for first in (0, 100, 10**9)]
+SHAPES = [StepShape(*range(first, first + 16)) for first in (0, 100, 10**9)]
 
 
 def test_larger_works_on_numbers_and_row_by_row() -> None:
@@ -87,7 +87,8 @@ def test_columns_of_one_number_give_the_bits_of_full_columns() -> None:
     contexts: FloatColumn = np.arange(1000.0, 1000.0 + 8.0 * num_steps, 8.0)
     none, one = constant_column(0.0, num_steps), constant_column(1.0, num_steps)
     steps = StepColumns(
-        none, none, none, none, none, one, contexts, rows, contexts, contexts, contexts, rows, one, none, none, rows
+        none, none, none, none, none, one, contexts, rows, contexts, contexts, contexts, none, rows, one, none, none,
+        rows,
     )  # fmt: skip
     full: StepColumns[FloatColumn] = StepColumns(*(np.array(column, np.float64) for column in steps))
     model = RooflineModel(load_model_sheet("Qwen3-0.6B"), load_gpu_sheet("H200"))

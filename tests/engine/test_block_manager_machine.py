@@ -183,6 +183,7 @@ class BlockManagerMachine(RuleBasedStateMachine):
     def ref_counts_are_equal(self) -> None:
         right = [self.model.num_holders(block_id) for block_id in range(self.manager.num_blocks)]
         assert block_views.num_holders(self.manager) == right
+        assert self.manager.shared_tokens == sum(max(0, num - 1) for num in right) * self.manager.block_size
 
     @invariant()
     def the_same_blocks_carry_keys(self) -> None:

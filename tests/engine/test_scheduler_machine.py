@@ -112,6 +112,8 @@ class SchedulerMachine(RuleBasedStateMachine):
     def ref_count_is_number_of_tables(self) -> None:
         tables = state.tables_with(self.scheduler)
         assert state.num_holders(self.scheduler) == [tables[i] for i in range(self.world.universe.num_blocks)]
+        num_shared = sum(tables.values()) - len(tables)
+        assert self.scheduler.block_manager.shared_tokens == num_shared * self.scheduler.limits.block_size
 
     @invariant()
     def no_id_is_free_twice(self) -> None:

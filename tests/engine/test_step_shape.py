@@ -32,13 +32,14 @@ def test_shape_of_prompts_and_then_of_decodes() -> None:
         decode_context=0,
         decode_context_sq=0,
         max_decode_context=0,
+        shared_context=0,
         num_sampled=2,
         num_new_blocks=5,
         num_admitted=2,
         num_released=0,
     )
-    assert first == StepShape(0, 0, 0, 0, 0, 1, 10, 2, 6 + 10, 36 + 100, 10, 2, 0, 0, 0)
-    assert second == StepShape(0, 0, 0, 0, 0, 1, 11, 2, 7 + 11, 49 + 121, 11, 2, 0, 0, 0)
+    assert first == StepShape(0, 0, 0, 0, 0, 1, 10, 2, 6 + 10, 36 + 100, 10, 0, 2, 0, 0, 0)
+    assert second == StepShape(0, 0, 0, 0, 0, 1, 11, 2, 7 + 11, 49 + 121, 11, 0, 2, 0, 0, 0)
 
 
 def test_shape_of_a_mixed_step_with_a_cut_prompt_a_hit_and_a_release() -> None:
@@ -64,13 +65,14 @@ def test_shape_of_a_mixed_step_with_a_cut_prompt_a_hit_and_a_release() -> None:
         decode_context=4,
         decode_context_sq=16,
         max_decode_context=4,
+        shared_context=0,
         num_sampled=2,
         num_new_blocks=1 + 2,
         num_admitted=2,
         num_released=0,
     )
     assert driver.batches[1].shape.num_released == 1
-    assert driver.batches[3].shape == StepShape(9, 1, 9 * 15, 81, 15, 9, 15, 1, 5, 25, 5, 1, 1 + 2, 0, 1)
+    assert driver.batches[3].shape == StepShape(9, 1, 9 * 15, 81, 15, 9, 15, 1, 5, 25, 5, 0, 1, 1 + 2, 0, 1)
 
 
 def test_causal_work_of_chunks_is_that_of_the_whole_prompt() -> None:
@@ -94,7 +96,7 @@ def test_prompt_row_of_one_token_counts_as_a_decode_row() -> None:
     first, second = _shapes(driver, 2)
 
     assert (first.num_prefill_seqs, first.num_decode_seqs, first.num_sampled) == (1, 0, 0)
-    assert second == StepShape(0, 0, 0, 0, 0, 1, 6, 1, 6, 36, 6, 1, 0, 0, 0)
+    assert second == StepShape(0, 0, 0, 0, 0, 1, 6, 1, 6, 36, 6, 0, 1, 0, 0, 0)
 
 
 def test_longest_context_may_belong_to_a_decode_row() -> None:
@@ -131,3 +133,17 @@ def test_blocks_of_a_withdrawn_row_still_count_as_handed_out() -> None:
     assert batch.request_ids == ("high",)
     assert batch.new_blocks == (("high", (4,)),)
     assert batch.shape.num_new_blocks == 2
+
+
+def test_blocks_that_several_hold_are_counted_for_each_but_one() -> None:
+    driver = Driver(VllmPolicy(), limits(), num_blocks=32)
+    driver.add(request("a", range(11), max_tokens=2), request("b", range(11), max_tokens=9))
+    driver.add(request("c", [*range(4), 50], max_tokens=9))
+
+    shapes = _shapes(driver, 3)
+
+    # Of blocks of 4 tokens, a and b have two in common and c has the first of them; a ends after the second step.
+    assert [shape.shared_context for shape in shapes] == [3 * 4, 3 * 4, 4]
+    stretch = driver.scheduler.look_ahead(5)
+    assert stretch is not None
+    assert stretch.shared_context == 4

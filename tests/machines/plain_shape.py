@@ -4,7 +4,7 @@ from engine import Batch, StepShape
 
 
 def plain_shape(batch: Batch) -> StepShape:
-    """What `batch.shape` must be; blocks handed out are taken from there, as those of withdrawn rows are not shown."""
+    """What `batch.shape` must be; blocks handed out, to withdrawn rows too, and shared ones are taken from there."""
     rows = [(n, first + n) for first, n in zip(batch.first_positions, batch.num_tokens, strict=True)]
     chunks, decodes = [row for row in rows if row[0] > 1], [context for n, context in rows if n == 1]
     return StepShape(
@@ -19,6 +19,7 @@ def plain_shape(batch: Batch) -> StepShape:
         decode_context=sum(decodes),
         decode_context_sq=sum(context * context for context in decodes),
         max_decode_context=max(decodes, default=0),
+        shared_context=batch.shape.shared_context,
         num_sampled=sum(batch.samples),
         num_new_blocks=batch.shape.num_new_blocks,
         num_admitted=len(batch.admitted),

@@ -15,8 +15,8 @@ from tests.sim.command import command, row, write_rows
 COLUMNS = (
     "duration_s", "host_s", "device_s", "graph_size", "num_prefill_tokens", "num_prefill_seqs", "prefill_qk",
     "prefill_qq", "prefill_context", "max_query", "max_context", "num_decode_seqs", "decode_context",
-    "decode_context_sq", "max_decode_context", "num_sampled", "num_new_blocks", "num_admitted", "num_released",
-    "start_s",
+    "decode_context_sq", "max_decode_context", "shared_context", "num_sampled", "num_new_blocks", "num_admitted",
+    "num_released", "start_s",
 )  # fmt: skip
 
 
