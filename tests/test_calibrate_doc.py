@@ -13,7 +13,7 @@ import pytest
 
 from backends.simulated import load_gpu_sheet
 from backends.simulated.calibration_file import FORMAT_VERSION, load_calibration
-from backends.simulated.envelope import MEASURED
+from backends.simulated.envelope import columns_of
 from backends.simulated.fitted_times import FittedTimes, host_factor
 from sim.host_speed import REFERENCE_PROBE_US
 from sim.profiling.profile_file import META_KEY
@@ -95,7 +95,7 @@ def test_tables_of_a_file_are_those_that_are_named(ran: Ran) -> None:
     named = set(re.findall(r"`\[+([\w.]+?)\]+`", TEXT[TEXT.index("## What the file holds") :]))
     assert named == written
     assert {f"times.{field.name}" for field in fields(FittedTimes)} <= named
-    assert len(MEASURED) == 6
+    assert len(columns_of("mixed graph")) == 7
 
 
 def test_host_times_are_as_told(ran: Ran) -> None:

@@ -12,12 +12,12 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from backends.errors import SheetError
 from backends.simulated.calibration import CalibratedSettings, Calibration, ClassError, Fact, Source
-from backends.simulated.envelope import MEASURED, Envelope
+from backends.simulated.envelope import Envelope, columns_of
 from backends.simulated.fitted_times import FittedTimes
 from backends.simulated.step_class import STEP_CLASSES
 
 FORMAT = "twinserve-calibration"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 _HEAD = """\
 # Step times of {model} on {gpu}, fitted to measured ones by `python -m sim calibrate`.
 # Times are in microseconds; backends/simulated/fitted_times.py says what each number means.
@@ -158,8 +158,8 @@ def _envelope(table: dict[str, Any], where: str) -> Envelope:
     for name, columns in table.items():
         if name not in STEP_CLASSES:
             raise SheetError(f"{where}: {name!r} is no class of steps; these are {', '.join(STEP_CLASSES)}.")
-        if not isinstance(columns, dict) or set(columns) != set(MEASURED):
-            raise SheetError(f"{where}: {name} must have a range for each of {', '.join(MEASURED)}.")
+        if not isinstance(columns, dict) or set(columns) != set(columns_of(name)):
+            raise SheetError(f"{where}: {name} must have a range for each of {', '.join(columns_of(name))}.")
     return Envelope(
         {
             name: {key: _range(value, f"{where} {name}: {key}") for key, value in columns.items()}
@@ -243,3 +243,5 @@ def _check_lengths(items: dict[str, Any], where: str) -> None:
             raise SheetError(f"{where} {name} must have {expected} x {len(points)} numbers, at least one.")
     if items.get("full_rows", 1.0) == 0:
         raise SheetError(f"{where} full_rows is 0; some rows must fill the device.")
+    if items.get("shared_saving", 0.0) > 1:
+        raise SheetError(f"{where} shared_saving is {items['shared_saving']}; nobody saves more than all, 1.")

@@ -5,6 +5,7 @@ from typing import Generic, NamedTuple
 from backends.cost_model import StepColumns, Value, is_present, larger, square_root
 from backends.simulated.curve import Band, Bands, Curves
 from backends.simulated.fitted_times import AttentionTimes
+from backends.simulated.shared_reads import shared_reads
 
 _US, _PER_1K = 1e-6, 1e-9
 
@@ -43,6 +44,7 @@ class DecodeAttention:
         self._token = Curves(times.rows, times.per_1k_tokens_us, is_level_beyond=True)
         self._tail = Curves(times.rows, times.tail_per_1k_us, is_level_beyond=True)
         self._spread = Curves(times.rows, [times.top_spreads], is_level_beyond=True)
+        self._saved_rows = times.shared_saving * times.full_rows
         self._share = Curves((0.0, times.full_rows), [(0.0, 1.0)], is_level_beyond=True)
 
     def rates(self, num_rows: Value, graph_size: Value, band: Band) -> AttentionRates[Value]:
@@ -71,4 +73,6 @@ class DecodeAttention:
         top = mean * rates.share + deviation * rates.spread
         tail = larger(steps.max_decode_context - top, 0.0)
         evenness = context * context / larger(squares * num_rows, 1.0)
-        return rates.call_s + evenness * rates.even_s + context * rates.token_s + tail * rates.tail_s
+        # Rows that start together share; the later ones come when a place is free, each at its own time.
+        saved = shared_reads(steps) * (self._saved_rows * rates.share / num_rows)
+        return rates.call_s + evenness * rates.even_s + (context - saved) * rates.token_s + tail * rates.tail_s

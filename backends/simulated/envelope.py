@@ -18,6 +18,13 @@ MEASURED = (
     "decode_context",
 )
 """Columns whose ranges are kept."""
+_SHARED = "shared_context"
+"""Kept for steps with decode rows; what chunks have in common saves them nothing."""
+
+
+def columns_of(step_class: str) -> tuple[str, ...]:
+    """Columns whose ranges are kept for a class of steps."""
+    return MEASURED if step_class.startswith("prefill") else (*MEASURED, _SHARED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +45,7 @@ class Envelope:
         for number, name in enumerate(STEP_CLASSES):
             rows = classes == number
             if rows.any():
-                columns = {column: getattr(steps, column)[rows] for column in MEASURED}
+                columns = {column: getattr(steps, column)[rows] for column in columns_of(name)}
                 ranges[name] = {
                     column: (float(values.min()), float(values.max())) for column, values in columns.items()
                 }

@@ -50,6 +50,8 @@ class AttentionTimes:
         top_spreads: at each of `rows`, taken as decode rows: standard deviations of the contexts by which the mean of
             the longest `full_rows` lies above that of all; 0 for fewer rows than fill the device, whose mean counts
             those that are missing as 0.
+        shared_saving: of the time of a token of context, what it takes less if another of the rows that fill the device
+            reads the same block, which is in the device's cache then; 0 to 1.
         call_us: whatever the contexts.
         even_us: by how even contexts are, from 1 for equal ones to 1 / rows for a single long one.
         per_1k_tokens_us: for each 1,000 tokens of all contexts together.
@@ -60,6 +62,7 @@ class AttentionTimes:
     context_limits: Row
     full_rows: float
     top_spreads: Row
+    shared_saving: float
     call_us: tuple[Row, ...]
     even_us: tuple[Row, ...]
     per_1k_tokens_us: tuple[Row, ...]

@@ -6,6 +6,7 @@ from functools import lru_cache
 from backends.cost_model import StepColumns, Value, is_present, larger
 from backends.simulated.gpu_sheet import GpuSheet
 from backends.simulated.model_shard import ModelShard
+from backends.simulated.shared_reads import shared_reads
 
 _MAX_SIZES_KEPT = 16_384
 
@@ -14,7 +15,7 @@ class LeastTime:
     """What a step's FLOPs take at the compute peak, or its bytes at the memory peak, whichever is more.
 
     Counted is only what cannot be saved: the products of the rows that are there, attention under the causal mask, the
-    weights once, and keys and values once when they are written and once when they are read.
+    weights once, and keys and values once when they are written and once when they are read, by however many rows.
 
     Args:
         shard: the part of the model that a GPU holds.
@@ -39,7 +40,8 @@ class LeastTime:
         products_s, weights_s = self._kept(*sizes) if isinstance(sizes[0], float) else self._products(*sizes)
         pairs = steps.prefill_qk - (steps.prefill_qq - steps.num_prefill_tokens) / 2.0 + steps.decode_context
         flops_s = products_s + pairs * self._pair_s
-        return larger(weights_s + (steps.decode_context + steps.prefill_context) * self._kv_s, flops_s)
+        contexts = steps.decode_context - shared_reads(steps) + steps.prefill_context
+        return larger(weights_s + contexts * self._kv_s, flops_s)
 
     def _products(self, num_prefill_tokens: Value, num_decode_seqs: Value, num_sampled: Value) -> tuple[Value, Value]:
         """Seconds of the FLOPs of all products, and of the bytes of all weights and of new keys and values."""

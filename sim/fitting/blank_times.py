@@ -88,6 +88,7 @@ def _attention(rows: FloatColumn, longest: FloatColumn) -> AttentionTimes:
         context_limits=tuple(limits),
         full_rows=_FULL_ROWS,
         top_spreads=top_spreads(points, _FULL_ROWS),
+        shared_saving=0.0,
         call_us=table,
         even_us=table,
         per_1k_tokens_us=table,

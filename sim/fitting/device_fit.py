@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from backends.cost_model import FloatColumn
-from backends.simulated.fitted_model import FittedModel
 from backends.simulated.fitted_times import FittedTimes, LaunchTimes
-from sim.fitting.coefficients import basis, slope_wishes, wishes
-from sim.fitting.relative_fit import Wish, fit_relative
+from sim.fitting.device_design import DeviceDesign
+from sim.fitting.relative_fit import fit_relative
 from sim.fitting.samples import Flags, Samples
 from sim.fitting.vectors import Vector, with_vector
 
@@ -42,11 +41,7 @@ class _Problem:
         # As they would be if the host of the reference speed had launched the step, and its launches were all.
         self._launched_s, self._launched_scale = self._device_s / samples.slowness, self._scale / samples.slowness
         self.is_eager: Flags = samples.steps.graph_size == 0
-        self._basis = basis(blank)
-        self._design = _design(blank, samples, self._basis)
-        is_used: Flags = np.asarray(self._basis.any(axis=0))
-        slopes = [wish._replace(combination=wish.combination @ self._basis) for wish in slope_wishes(blank)]
-        self._wishes = [wish for wish in (*wishes(blank), *slopes) if _names_only(wish, is_used)]
+        self._design = DeviceDesign(blank, samples)
 
     def guess_launched(self) -> Flags:
         """Eager steps about as quick as the quickest of their kind."""
@@ -59,8 +54,9 @@ class _Problem:
 
     def fit_work(self, rows: Flags) -> FloatColumn:
         """Fit the work to these steps; returns that of all."""
-        self._found: Vector = fit_relative(self._design[rows], self._device_s[rows], self._scale[rows], self._wishes)
-        work: FloatColumn = self._design @ self._found
+        matrix, wishes = self._design.matrix, self._design.wishes
+        self._found: Vector = fit_relative(matrix[rows], self._device_s[rows], self._scale[rows], wishes)
+        work: FloatColumn = matrix @ self._found
         return work
 
     def floor(self, is_launched: Flags) -> FloatColumn:
@@ -72,7 +68,7 @@ class _Problem:
 
     def filled(self, is_launched: Flags) -> FittedTimes:
         """Everything with what was found."""
-        times = with_vector(self._blank, self._basis @ self._found)
+        times = with_vector(self._blank, self._design.basis @ self._found)
         return replace(times, launches=LaunchTimes(**self._floors(is_launched)))
 
     def _floors(self, is_launched: Flags) -> dict[str, float]:
@@ -89,20 +85,6 @@ class _Problem:
         yield "mixed_us", self.is_eager & has_prompts & has_decodes
 
 
-def _names_only(wish: Wish, is_used: Flags) -> bool:
-    named = np.flatnonzero(wish.combination)
-    return len(named) > 0 and bool(is_used[named].all())
-
-
 def _relative_mean(values: FloatColumn, scale: FloatColumn) -> float:
     """The constant for which relative errors are least; 0 for no values."""
     return float((values / scale**2).sum() / (1 / scale**2).sum()) if len(values) else 0.0
-
-
-def _design(blank: FittedTimes, samples: Samples, basis: Vector) -> Vector:
-    """Device seconds of each step for one of each coefficient: the model itself says what it counts."""
-    design = np.zeros((len(samples), basis.shape[1]))
-    for place in np.flatnonzero(basis.any(axis=0)):
-        one = FittedModel(with_vector(blank, basis[:, place]), None)
-        design[:, place] = one.step_times(samples.steps).device_s
-    return design

@@ -14,6 +14,7 @@ from sim.fitting.blank_times import blank_times
 from sim.fitting.device_fit import fit_device
 from sim.fitting.host_fit import fit_host
 from sim.fitting.samples import Flags, Samples
+from sim.fitting.shared_saving import shared_saving, with_saving
 
 _STALL_SHARE = 0.5
 """A step that takes this much longer than predicted, and longer than nearly all do, has met with a stall."""
@@ -26,10 +27,11 @@ def fit(samples: Samples) -> FittedTimes:
     Steps in which something else took the processor are left out of the second round, as one of them would bend the
     tables around it; what they took too much is spread over all steps.
     """
-    predicted_s = predicted_times(_fitted(samples), samples).duration_s
+    saving = shared_saving(blank_times(samples.steps), samples)
+    predicted_s = predicted_times(_fitted(samples, saving), samples).duration_s
     excess_s = samples.times.duration_s - predicted_s
     is_stall = _stalls(samples, excess_s)
-    times = _fitted(replace(samples, scale_s=predicted_s).where(~is_stall))
+    times = _fitted(replace(samples, scale_s=predicted_s).where(~is_stall), saving)
     # Something else that ran beside a profile says little about runs.
     counted = samples.is_served if samples.is_served.any() else np.ones_like(is_stall)
     stalls_us = 1e6 * float(excess_s[is_stall & counted].sum()) / int(counted.sum())
@@ -61,8 +63,8 @@ def _completed(times: FittedTimes, measured: set[int]) -> FittedTimes:
     return replace(times, launches=launches, host=host)
 
 
-def _fitted(samples: Samples) -> FittedTimes:
-    return fit_host(fit_device(blank_times(samples.steps), samples), samples)
+def _fitted(samples: Samples, saving: float) -> FittedTimes:
+    return fit_host(fit_device(with_saving(blank_times(samples.steps), saving), samples), samples)
 
 
 def _stalls(samples: Samples, excess_s: FloatColumn) -> Flags:

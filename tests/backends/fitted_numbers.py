@@ -23,6 +23,7 @@ def fitted_times(scale: float = 1.0) -> FittedTimes:
             context_limits=(1024.0, 4096.0),
             full_rows=32.0,
             top_spreads=(0.0, 0.0, 1.5),
+            shared_saving=0.5,
             call_us=(scaled(0.0, 0.0, 0.0), scaled(20.0, 15.0, 0.0), scaled(40.0, 35.0, 5.0)),
             even_us=(scaled(0.0, 5.0, 10.0), scaled(0.0, 8.0, 20.0), scaled(0.0, 10.0, 40.0)),
             per_1k_tokens_us=(scaled(30.0, 27.0, 29.0), scaled(24.0, 26.0, 29.5), scaled(23.0, 28.0, 29.0)),

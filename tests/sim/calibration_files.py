@@ -6,7 +6,7 @@ from typing import Any
 
 from backends.simulated.calibration import CalibratedSettings, Calibration, ClassError, Source
 from backends.simulated.calibration_file import dump_calibration
-from backends.simulated.envelope import MEASURED, Envelope
+from backends.simulated.envelope import Envelope, columns_of
 from backends.simulated.step_class import STEP_CLASSES
 from tests.backends.fitted_numbers import fitted_times
 
@@ -20,7 +20,7 @@ def calibration_file(
 ) -> Path:  # settings of any type
     """A made-up calibration of Qwen3-0.6B on an H200, measured up to `most` of everything."""
     host = {} if host_probe_us is None else {"host_probe_us": host_probe_us}
-    ranges = {name: dict.fromkeys(MEASURED, (0.0, most)) for name in STEP_CLASSES}
+    ranges = {name: dict.fromkeys(columns_of(name), (0.0, most)) for name in STEP_CLASSES}
     calibration = Calibration(
         settings=replace(SETTINGS, **settings),
         hardware={"gpu": "NVIDIA H200", **host},

@@ -7,7 +7,7 @@ import pytest
 from backends.errors import SheetError
 from backends.simulated.calibration import CalibratedSettings, Calibration, ClassError, Source
 from backends.simulated.calibration_file import dump_calibration, load_calibration, shipped_calibrations
-from backends.simulated.envelope import MEASURED, Envelope
+from backends.simulated.envelope import Envelope, columns_of
 from tests.backends.fitted_numbers import fitted_times
 
 CALIBRATION = Calibration(
@@ -24,7 +24,7 @@ CALIBRATION = Calibration(
     versions={"flash-attn": "2.8.3"},
     sources=(Source(name="profile.parquet", kind="profile", num_steps=1000, seconds=12.5),),
     errors={"all": ClassError(num_steps=10, bias_percent=-0.25, mean_error_percent=1.5)},
-    envelope=Envelope({"decode graph": dict.fromkeys(MEASURED, (0.0, 8.0))}),
+    envelope=Envelope({"decode graph": dict.fromkeys(columns_of("decode graph"), (0.0, 8.0))}),
     times=fitted_times(),
 )
 TEXT = dump_calibration(CALIBRATION)
@@ -52,7 +52,7 @@ def test_reports_say_where_and_how_well() -> None:
     ("pattern", "replacement", "said"),
     [
         (r'^format = ".*"', 'format = "other"', "is no calibration of this release"),
-        (r"^format_version = 3", "format_version = 2", "format_version 3"),
+        (r"^format_version = 4", "format_version = 3", "format_version 4"),
         (r"^block_size = 256", 'block_size = "256"', "block_size is '256'; it must be a whole number"),
         (r"^tp = 1\n", "", r"\[settings\]: the key 'tp' is missing"),
         (r"^tp = 1\n", "tp = 1\nrate = 2\n", "unknown key 'rate'"),
@@ -66,6 +66,8 @@ def test_reports_say_where_and_how_well() -> None:
         (r"^top_spreads = \[0, 0, 1.5\]", "top_spreads = [0, 1.5]", "top_spreads must have 1 x 3 numbers"),
         (r"^top_spreads = \[0, 0, 1.5\]", "top_spreads = [0, -1, 1.5]", "top_spreads has -1.0"),
         (r"^full_rows = 32", "full_rows = 0", "full_rows is 0; some rows must fill the device"),
+        (r"^shared_saving = 0.5", "shared_saving = 1.5", "shared_saving is 1.5; nobody saves more than all, 1"),
+        (r"^shared_saving = 0.5", "shared_saving = -1", "shared_saving has -1"),
         (
             r"^context_per_1k_us = \[60, 40, 4\]",
             "context_per_1k_us = [60]",

@@ -7,7 +7,7 @@ from backends.cost_model import StepColumns, StepTimes
 from backends.simulated.fitted_model import FittedModel
 from backends.simulated.gpu_sheet import GpuSheet, load_gpu_sheet
 from backends.simulated.least_time import LeastTime
-from backends.simulated.model_shard import ModelShard
+from backends.simulated.model_shard import ModelShard, Projection
 from backends.simulated.model_sheet import ModelSheet, load_model_sheet
 from engine.step_shape import StepShape
 from tests.backends.fitted_numbers import fitted_times
@@ -42,9 +42,12 @@ def test_no_step_is_faster_than_its_flops_and_bytes_at_peak_rates(
     assert_within_the_peaks(fitted(model, gpu, tp, scale), model, gpu, tp, rows, num_sampled)
 
 
-STEPS = st.tuples(BATCHES, st.integers(0, 9), st.none() | st.integers(1, 512)).map(
-    lambda drawn: (shape_of(drawn[0], num_new_blocks=drawn[1] * 7, num_admitted=drawn[1]), drawn[2])
-)
+STEPS = st.builds(
+    lambda rows, count, size, shared: (
+        shape_of(rows, num_new_blocks=count * 7, num_admitted=count, shared_context=shared), size
+    ),
+    BATCHES, st.integers(0, 9), st.none() | st.integers(1, 512), st.just(0) | st.integers(0, 200_000),
+)  # fmt: skip
 
 
 @given(st.lists(STEPS, min_size=1, max_size=20), st.sampled_from(MODELS), st.sampled_from([0.01, 1.0]))
@@ -65,6 +68,30 @@ def test_terms_add_up(step: tuple[StepShape, int | None], scale: float) -> None:
     found = cost_model.step_times(StepColumns.one_row(*step))
     assert sum(term.time_s for term in terms) == pytest.approx(found.duration_s, rel=1e-12)
     assert min(term.time_s for term in terms) > -1e-12
+
+
+@pytest.mark.parametrize(("num_rows", "places"), [(4, 4), (16, 16), (32, 32), (128, 32)])
+def test_rows_that_share_blocks_are_saved_a_part_of_their_reading(num_rows: int, places: int) -> None:
+    """Half of it, of the rows that fill the device together; 32 places are taken by rows at once."""
+    rows, shared = [Row(1, 1999)] * num_rows, (num_rows - 1) * 1500
+    apart, together = shape_of(rows), shape_of(rows, shared_context=shared)
+    token_us = np.interp(num_rows, (1, 16, 256), (24.0, 26.0, 29.5)) / 1000
+    saved_s = times(apart, num_rows).device_s - times(together, num_rows).device_s
+    assert saved_s == pytest.approx(1e-6 * 0.5 * shared * token_us * places / num_rows)
+
+
+def test_no_step_is_faster_than_what_is_read_once() -> None:
+    """64 rows with a prefix of 8,000 tokens in common and 10 of their own, on a model that says nearly nothing."""
+    shape = shape_of([Row(1, 8009)] * 64, shared_context=63 * 8000)
+    least_s = fitted(scale=1e-6).step_times(StepColumns.one_row(shape, 64)).device_s
+    weights = 28 * sum(matrix.num_weights for matrix in _matrices()) + ModelShard(MODEL, 1).head.num_weights
+    kv_bytes = (8000 + 64 * 10 + 64) * ModelShard(MODEL, 1).kv_bytes_per_token
+    assert least_s == pytest.approx((2 * weights + kv_bytes) / GPU.memory_bytes_per_s)
+
+
+def _matrices() -> tuple[Projection, ...]:
+    shard = ModelShard(MODEL, 1)
+    return shard.qkv, shard.output, shard.gate_up, shard.down
 
 
 def test_a_decode_step_is_the_sum_of_its_parts() -> None:

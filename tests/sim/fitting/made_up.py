@@ -19,8 +19,8 @@ NOISE = 0.05
 
 
 def shapes(num_steps: int, seed: int) -> Iterator[tuple[StepShape, int | None]]:
-    """Decode steps in graphs, and every third time a step with chunks, in a graph if it is small."""
-    random = np.random.default_rng(seed)
+    """Decode steps in graphs, every third time a step with chunks, in a graph if it is small; rows of some share."""
+    random, random_share = np.random.default_rng(seed), np.random.default_rng(seed + 2)
     for number in range(num_steps):
         num_rows = int(random.choice(SIZES)) - int(random.integers(0, 2))
         contexts = random.lognormal(np.log(random.choice((100, 700, 3000, 9000))), 0.5, max(num_rows, 1)).astype(int)
@@ -33,7 +33,10 @@ def shapes(num_steps: int, seed: int) -> Iterator[tuple[StepShape, int | None]]:
             num_tokens = sum(row.query for row in rows)
             size = 2 ** int(np.ceil(np.log2(num_tokens))) if num_tokens <= 512 else 0
         admitted = int(random.integers(0, 3))
-        yield shape_of(rows, num_new_blocks=int(random.integers(0, 9)), num_admitted=admitted), size or None
+        share = random_share.uniform(0, 0.6) if number % 4 == 1 else 0.0
+        shared = int(share * sum(row.context for row in rows)) if len(rows) > 1 else 0
+        blocks = {"shared_context": shared, "num_new_blocks": int(random.integers(0, 9))}
+        yield shape_of(rows, **blocks, num_admitted=admitted), size or None
 
 
 def measured(num_steps: int, seed: int, truth: FittedTimes = TRUTH, noise: float = NOISE, stalls: float = 0) -> Samples:

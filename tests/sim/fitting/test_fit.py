@@ -36,6 +36,7 @@ def test_numbers_with_a_meaning_of_their_own_are_found() -> None:
     assert FITTED.prompts.pairs_per_1m_us == pytest.approx(TRUTH.prompts.pairs_per_1m_us, rel=0.1)
     assert FITTED.host.row_us == pytest.approx(TRUTH.host.row_us, rel=0.1)
     assert FITTED.host.admission_us == pytest.approx(TRUTH.host.admission_us, rel=0.2)
+    assert FITTED.attention.shared_saving == pytest.approx(TRUTH.attention.shared_saving, abs=0.05)
 
 
 def test_stalls_are_spread_over_all_steps_and_bend_no_table() -> None:

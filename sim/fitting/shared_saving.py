@@ -1,0 +1,53 @@
+"""What it saves that rows of a step read the same blocks."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from backends.cost_model import FloatColumn
+from backends.simulated.fitted_times import FittedTimes
+from sim.fitting.device_design import DeviceDesign
+from sim.fitting.relative_fit import fit_relative
+from sim.fitting.samples import Flags, Samples
+
+_MAX_STEPS = 8000
+"""More are thinned out: this is one number."""
+_TOLERANCE = 0.02
+_WEIGHT = 0.01
+"""To save all must lower the sum of squared errors by so much of it: a few steps that share a little say nothing."""
+
+
+def shared_saving(blank: FittedTimes, samples: Samples) -> float:
+    """`AttentionTimes.shared_saving` as captured steps of decode rows alone show it; 0 if rows of none share blocks.
+
+    It is a factor of other numbers, so for each guess these are fitted anew, and the guess with the least errors is
+    taken; less if little depends on it. It is a matter of the kernels: on an H200 flash-attn 4, whose programs start at
+    the first token of their rows all at once, saves nearly all, and flash-attn 2, which cuts contexts into pieces, a
+    third.
+    """
+    rows: Flags = (samples.steps.num_prefill_seqs == 0) & (samples.steps.graph_size > 0)
+    if not samples.steps.shared_context[rows].any():
+        return 0.0
+    every = -(-int(rows.sum()) // _MAX_STEPS)
+    return _best(blank, samples.where(rows & (np.cumsum(rows) % every == 0)))
+
+
+def with_saving(blank: FittedTimes, saving: float) -> FittedTimes:
+    """The same with this share saved."""
+    return replace(blank, attention=replace(blank.attention, shared_saving=saving))
+
+
+def _best(blank: FittedTimes, samples: Samples) -> float:
+    from scipy.optimize import minimize_scalar
+
+    without, full = (DeviceDesign(with_saving(blank, saving), samples) for saving in (0.0, 1.0))
+    device_s: FloatColumn = samples.times.device_s
+
+    def error(saving: float) -> float:
+        # The matrix is linear in it.
+        matrix = without.matrix + saving * (full.matrix - without.matrix)
+        found = fit_relative(matrix, device_s, samples.scale_s, without.wishes)
+        errors = (matrix @ found - device_s) / samples.scale_s
+        return float((errors**2).sum()) * (1 + _WEIGHT * saving**2)
+
+    return float(minimize_scalar(error, bounds=(0.0, 1.0), method="bounded", options={"xatol": _TOLERANCE}).x)
