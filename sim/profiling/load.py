@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Family = Literal["warm-up", "decode", "skewed", "unlike", "prefill", "mixed", "traffic"]
+Family = Literal["warm-up", "decode", "shared", "skewed", "unlike", "prefill", "mixed", "traffic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,10 +13,12 @@ class Standing:
     Attributes:
         num_tokens: tokens of the prompt.
         num_outputs: tokens that it yields; with the first it is set up, each other one takes a step.
+        num_shared: first tokens of the prompt, which others of the load begin with too; whole blocks.
     """
 
     num_tokens: int
     num_outputs: int
+    num_shared: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,9 @@ class LoadScript:
         self._coming = self._requests(self._loads[self.load])
 
     def _requests(self, load: Load) -> tuple[tuple[TraceRequest, ...], ...]:
-        standing = [Chunk(each.num_tokens, 0, each.num_outputs) for each in load.standing]
+        standing = [
+            Chunk(each.num_tokens - each.num_shared, each.num_shared, each.num_outputs) for each in load.standing
+        ]
         if load.num_cached:
             standing.append(Chunk(0, load.num_cached))  # leaves the text in the cache, for others to find
         coming, line = [], 0

@@ -7,6 +7,7 @@ from sim.profiling.bounds import Bounds
 from sim.profiling.decode_loads import like_contexts, skewed_loads, staircase
 from sim.profiling.load import Load
 from sim.profiling.prefill_loads import COARSE, FINE, FINE_LARGE, filling, mixed, prefill, together
+from sim.profiling.shared_loads import shared_loads
 from sim.profiling.traffic_loads import CALM_LONG, CALM_SHORT, LONG, traffic
 from sim.profiling.unlike_loads import contexts, unlike_loads
 
@@ -57,6 +58,7 @@ def _round(bounds: Bounds, number: int, seed: int = 0) -> Iterator[Load]:
         _mixes(bounds, number, seed),
         list(unlike_loads(bounds, number, seed)),
         list(skewed_loads(bounds, num_steps=12)) if number == 0 else [],
+        list(shared_loads(bounds, number)),
         _traffics(bounds, number, seed),
     ]
     yield from interleaved(kinds)

@@ -58,7 +58,7 @@ def test_decode_rows_pass_through_all_graph_sizes_in_the_first_round() -> None:
 def test_a_short_sweep_still_sees_every_family() -> None:
     families = [load.family for load in plan(H200)]
     first_round = families[: len(families) // 6]
-    assert set(first_round) == {"warm-up", "decode", "prefill", "mixed", "unlike", "skewed", "traffic"}
+    assert set(first_round) == {"warm-up", "decode", "shared", "prefill", "mixed", "unlike", "skewed", "traffic"}
 
 
 def test_kinds_take_turns() -> None:

@@ -46,6 +46,16 @@ def test_prompts_come_at_their_steps_and_find_what_is_cached() -> None:
     ]
 
 
+def test_standing_sequences_may_begin_alike() -> None:
+    """Of three prompts the first 32 tokens are the same; those of a load without that have nothing in common."""
+    alike = tuple(Standing(num_tokens, outputs, 32) for num_tokens, outputs in ((50, 4), (40, 3), (60, 2)))
+    apart = tuple(Standing(num_tokens, 3) for num_tokens in (50, 40))
+    columns = swept([Load("alike", "shared", alike), Load("apart", "decode", apart)]).columns
+    assert columns["num_decode_seqs"].tolist() == [3, 2, 1, 2, 2]
+    assert columns["decode_context"].tolist() == [51 + 41 + 61, 52 + 42, 53, 51 + 41, 52 + 42]
+    assert columns["shared_context"].tolist() == [2 * 32, 32, 0, 0, 0]
+
+
 def test_a_prompt_may_go_on_decoding() -> None:
     load = Load("alone", "prefill", (), ((Chunk(20, 0, 3),), (Chunk(30),)))
     assert rows(swept([load])) == [(0, 0, 1, 20, 400, 0), (1, 21, 1, 30, 900, 0), (1, 22, 0, 0, 0, 1)]
