@@ -29,7 +29,9 @@ def profile(
         float, typer.Option(min=0.1, help="Time for the sweep; start-up is not counted.", show_default=True)
     ] = 180.0,
     backend: Annotated[str | None, _option("gpu: a real Qwen3 on torch; sim: a cost model. [gpu]")] = None,
-    cost: Annotated[str | None, _option("With sim: the cost model, as of replay. [roofline]")] = None,
+    cost: Annotated[
+        str | None, _option("With sim: the cost model, as of replay. [calibrated where there is one, else roofline]")
+    ] = None,
     model: Annotated[
         str | None,
         _option("Model: name or folder; with sim a sheet file too. [Qwen3-8B]", offered=complete_model),

@@ -21,7 +21,8 @@ class ReplaySettings:
 
     Attributes:
         backend: "sim" (a cost model) or "gpu" (a real Qwen3 on torch).
-        cost: "roofline" (None means that), or a run directory whose step times are replayed; of backend sim.
+        cost: "roofline", a file of calibrate, or a run directory whose step times are replayed; None means a
+            calibration of this package where there is one, else the roofline; of backend sim.
         model: model by name or folder; for backend sim a sheet file too.
         gpu: GPU sheet, by name or as a file; None means that of the calibration, else an H200; of backend sim.
         host_probe_us: how quick the host is, as `summary.json` of a real run tells; None means as quick as those that

@@ -27,7 +27,8 @@ def test_defaults_say_why(trace: Path) -> None:
     )
     assert "blocks, what 0.9 of the GPU's memory holds" in blocks
     assert blocks.endswith("; 16 tokens in each, by default.")
-    assert times.startswith("Step times: roofline, uncalibrated, as no calibration")
+    assert times.startswith("Step times: fitted, qwen3-8b-h200-block16-flash4, calibrated on H200, ")
+    assert times.endswith(", as this package has a calibration of this model, GPU, degree and block size.")
     assert graphs.startswith("CUDA graphs: 1, 2, 4 decodes")
     assert policy.startswith("Policy vllm: scheduling_policy fcfs, chunked_prefill True, ")
     assert pace == "Pace virtual, by default; seed 0."
@@ -40,6 +41,14 @@ def test_what_was_asked_for_is_said_to_be(trace: Path) -> None:
     assert "KV cache: 70 blocks, as asked; 32 tokens in each, as asked." in lines
     assert "Step times: roofline, uncalibrated, as asked." in lines
     assert "Pace virtual, as asked; seed 3." in lines
+
+
+@pytest.mark.parametrize("flags", [("--gpu", "L40S"), ("--tp", 2), ("--block-size", 32), ("--model", "Qwen3-4B")])
+def test_a_roofline_says_that_there_is_no_calibration(trace: Path, flags: tuple[object, ...]) -> None:
+    assert (
+        "Step times: roofline, uncalibrated, as no calibration of this package is of this model, GPU, degree and block "
+        "size." in details(trace, *flags)
+    )
 
 
 def test_a_calibration_of_the_package_is_named(trace: Path) -> None:

@@ -150,6 +150,7 @@ def test_other_attention_than_the_calibrated_one_is_said_where_it_is_known(tmp_p
     )
 
 
+@pytest.mark.parametrize("model", ["Qwen3-0.6B", "Qwen3-8B"])
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -168,9 +169,9 @@ def test_other_attention_than_the_calibrated_one_is_said_where_it_is_known(tmp_p
         ({"block_size": 256}, []),
     ],
 )
-def test_what_would_give_calibrated_step_times_is_said(changed: dict[str, Any], said: list[str]) -> None:
-    asked = replace(ReplaySettings(model="Qwen3-0.6B"), **changed)
-    source = cost_source(asked, load_model_sheet("qwen3-0.6b"), load_gpu_sheet("h200"))
+def test_what_would_give_calibrated_step_times_is_said(changed: dict[str, Any], said: list[str], model: str) -> None:
+    asked = replace(ReplaySettings(model=model), **changed)
+    source = cost_source(asked, load_model_sheet(model), load_gpu_sheet("h200"))
     assert list(source.notices) == said
     assert source.kind == ("fitted" if changed in ({"block_size": 16}, {"block_size": 256}) else "roofline")
 

@@ -18,13 +18,14 @@ def _figures(out: str) -> list[tuple[float, float]]:
     "flags",
     [[], ["--eager"], ["--prefill-seqs", "2", "--prefill-tokens", "4096"], ["--tp", "8", "--decode-context", "32768"]],
 )
-def test_terms_add_up_to_the_step(flags: list[str]) -> None:
-    done = command("explain", *flags)
+@pytest.mark.parametrize(("cost", "least_terms"), [(["--cost", "roofline"], 6), ([], 5)])
+def test_terms_add_up_to_the_step(flags: list[str], cost: list[str], least_terms: int) -> None:
+    done = command("explain", *flags, *cost)
     *terms, (total_ms, total_percent) = _figures(done.out)
     rounding = 0.05 * (len(terms) + 1)
 
     assert done.code == 0
-    assert len(terms) > 5
+    assert len(terms) >= least_terms
     assert sum(time_ms for time_ms, _ in terms) == pytest.approx(total_ms, abs=rounding / 1000)
     assert sum(percent for _, percent in terms) == pytest.approx(total_percent, abs=rounding)
     assert total_percent == 100.0
@@ -38,31 +39,45 @@ def test_step_is_padded_to_the_graph_that_a_replay_would_run() -> None:
     assert "graph of 288 tokens" in command("explain", *mixed).out
 
 
-def test_large_prefill_and_eager_steps_run_no_graph() -> None:
-    assert "uncalibrated: eager" in command("explain", "--eager").out
-    assert "uncalibrated: eager" in command("explain", "--eager", "--prefill-seqs", "1", "--prefill-tokens", "9").out
-    assert "uncalibrated: eager" in command("explain", "--prefill-seqs", "1").out
+@pytest.mark.parametrize(("cost", "rests_on"), [(["--cost", "roofline"], "uncalibrated"), ([], r"error \d+\.\d %")])
+def test_large_prefill_and_eager_steps_run_no_graph(cost: list[str], rests_on: str) -> None:
+    for flags in (["--eager"], ["--eager", "--prefill-seqs", "1", "--prefill-tokens", "9"], ["--prefill-seqs", "1"]):
+        title = command("explain", *flags, *cost).out.splitlines()[0]
+        assert re.search(rf"{rests_on}: eager$", title), title
 
 
-def test_longer_context_takes_longer() -> None:
-    short, long = (_figures(command("explain", "--decode-context", size).out)[-1] for size in (100, 10_000))
+def test_without_flags_a_calibration_is_explained() -> None:
+    title = "Qwen3-8B on 1 x H200, qwen3-8b-h200-block16-flash4, calibrated on H200, "
+    assert command("explain").out.startswith(title)
+    for flags in (["--block-size", "32"], ["--gpu", "H100"], ["--tp", "2"], ["--model", "Qwen3-4B"]):
+        assert "uncalibrated: graph" in command("explain", *flags).out.splitlines()[0]
+
+
+@pytest.mark.parametrize("cost", [["--cost", "roofline"], []])
+def test_longer_context_takes_longer(cost: list[str]) -> None:
+    short, long = (_figures(command("explain", "--decode-context", size, *cost).out)[-1] for size in (100, 10_000))
 
     assert long > short
 
 
 @pytest.mark.parametrize("width", ["40", "200"])
-def test_piped_output_is_plain_columns_and_whole_at_any_width(width: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cost", [["--cost", "roofline"], []])
+def test_piped_output_is_plain_columns_and_whole_at_any_width(
+    width: str, cost: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", width)
-    out = command("explain").out
+    out = command("explain", *cost).out
     assert out.isascii()
     assert "\x1b" not in out
-    assert max(len(line) for line in out.splitlines()) < 90
+    # The title is one line, however long a calibration's name.
+    assert max(len(line) for line in out.splitlines()[0 if cost else 1 :]) < 90
     heading = next(line for line in out.splitlines() if line.startswith("term"))
     assert heading.split() == ["term", "count", "GFLOP", "MB", "ms", "%", "limited", "by"]
 
 
-def test_as_json() -> None:
-    step = json.loads(command("explain", "--decode-seqs", 64, "--json").out)
+@pytest.mark.parametrize("cost", [["--cost", "roofline"], []])
+def test_as_json(cost: list[str]) -> None:
+    step = json.loads(command("explain", "--decode-seqs", 64, "--json", *cost).out)
     assert step["graph_size"] == 64
     assert step["time_s"] == pytest.approx(sum(term["time_s"] for term in step["terms"]))
     assert {"name", "count", "flops", "num_bytes", "time_s", "limited_by"} == set(step["terms"][0])

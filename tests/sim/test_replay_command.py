@@ -26,18 +26,25 @@ def _settings(run: Path) -> dict[str, Any]:
 
 
 def test_prints_a_table_without_colour_and_notes_beside_it(trace: Path) -> None:
-    done = replay(trace)
+    done = replay(trace, "--block-size", 32)
 
     assert done.notes == [
         "Read as native JSON lines (Mooncake fields), timestamp and delay in milliseconds. Format native, recognised "
         "by its fields timestamp, input_length, output_length.",
         "3 requests, first turns over 0.100 s, 30 a second; prompts of 30.0 and outputs of 3.0 tokens on average.",
-        "Step times are the roofline's; with --block-size 256 they would be calibrated.",
+        "Step times are the roofline's; with --block-size 16 they would be calibrated.",
     ]
     assert done.out.startswith("============ Serving Benchmark Result ============\n")
     assert "Successful requests:                     3\n" in done.out
     assert "Total generated tokens:                  9\n" in done.out
     assert "\x1b" not in done.out
+
+
+def test_without_flags_step_times_are_calibrated_and_nothing_better_is_named(trace: Path) -> None:
+    done = replay(trace)
+
+    assert "Qwen3-8B on 1 x H200 (fitted), policy" in done.out
+    assert not any("Step times" in note for note in done.notes)
 
 
 def test_json_is_all_of_stdout_and_equals_the_summary_of_the_run(trace: Path, tmp_path: Path) -> None:
