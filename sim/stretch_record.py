@@ -87,6 +87,7 @@ class StretchRecord(NamedTuple):
         # Over rows, the sum of (first + step)^2 with steps counted from 1.
         yield [squares + step * (2 * sum_firsts + num_rows * step) for step in range(1, num_steps + 1)]
         yield longest
+        yield [stretch.shared_context] * num_steps
         yield rows
         yield stretch.num_new_blocks[:num_steps]
         yield none
