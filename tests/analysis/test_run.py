@@ -123,7 +123,7 @@ def test_damaged_summary(path: Path) -> None:
         ({"format": "other"}, "'format' is 'other'"),
         (
             {"format_version": 1},
-            "'format_version' is 1; this release reads version 2 only. Replay the run's trace again",
+            "'format_version' is 1; this release reads version 3 only. Replay the run's trace again",
         ),
         ({"complete": ...}, "lacks 'complete'"),
         ({"complete": "yes"}, "must be of JSON type boolean"),
