@@ -29,7 +29,7 @@ def test_meta_is_there_at_once_and_says_incomplete(tmp_path: Path) -> None:
     RunWriter(tmp_path / "run", META)
     meta = json.loads((tmp_path / "run" / "meta.json").read_text())
     assert meta["format"] == "twinserve-run"
-    assert meta["format_version"] == 2
+    assert meta["format_version"] == 3
     assert meta["complete"] is False
     assert meta["num_kv_blocks"] == 100
 
