@@ -6,6 +6,7 @@ from typing import Any
 
 from analysis.flag_names import with_flags
 from analysis.metrics import prefix_hit_share
+from analysis.outside_text import outside_text
 
 WIDTH = 50
 _LABEL_WIDTH = 40
@@ -151,9 +152,9 @@ def _steady_state(block: Summary) -> Iterator[str]:
 def _cost_model(block: Summary) -> Iterator[str]:
     """What the step times of a simulation rest on."""
     yield from _wrapped(f"{block['kind']}: {block['text']}")
-    if block.get("outside_share"):
-        share = f"{100 * block['outside_share']:.2g} % of the steps"
-        yield from _wrapped(f"Warning: {share} have shapes that it was not calibrated for.")
+    outside = outside_text(block)
+    if outside is not None:
+        yield from _wrapped(f"Warning: {outside}")
 
 
 def _failures(failed_by_reason: Mapping[str, int]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from engine import StepShape
 from sim.client_record import refuse_client_record
 from sim.errors import SimError
 from sim.host_speed import REFERENCE_PROBE_US
+from sim.outside import outside_of, step_values
 from sim.replay_settings import ReplaySettings
 from sim.simulated_gpu import is_calibration
 
@@ -67,9 +68,17 @@ class CostSource:
         return {"kind": self.kind, "text": self.text}
 
     def judged(self, run: Run) -> dict[str, Any]:
-        """For the summary of a run: also the share of its steps that lie outside the envelope, None without one."""
-        outside_share = None if self.envelope is None else _share(self.envelope, run)
-        return self.described() | {"outside_share": outside_share, "host_probe_us": self.host_probe_us}
+        """For the summary of a run: also its steps that lie outside the envelope, None without one."""
+        outside = {"outside_share": None} if self.envelope is None else outside_of(self.envelope, run)
+        return self.described() | outside | {"host_probe_us": self.host_probe_us}
+
+    def outside_text(self, shape: StepShape, graph_size: int | None) -> str | None:
+        """A sentence if one step lies outside the envelope."""
+        if self.envelope is None:
+            return None
+        found = self.envelope.excesses(StepColumns.from_rows([shape], [graph_size]))
+        sizes = [each.size if each.limit is None else f"{each.size} (measured: {each.limit:g})" for each in found]
+        return f"No such step was calibrated for: {', '.join(sizes)}." if found else None
 
 
 def cost_source(settings: ReplaySettings, model: ModelSheet, gpu: GpuSheet) -> CostSource:
@@ -125,7 +134,7 @@ def recorded_model(path: Path) -> RecordedCostModel:
     """
     run = load(path)
     refuse_client_record(run, "steps", "give a run of sim replay, a file of `sim calibrate` (NAME.toml), or roofline")
-    columns = _columns(run, (*StepColumns._fields, *StepTimes._fields))
+    columns = step_values(run, (*StepColumns._fields, *StepTimes._fields))
     # A step that ran eager has no graph size; the cost model's columns say 0 for that.
     columns["graph_size"] = np.nan_to_num(columns["graph_size"])
     times = StepTimes(*(columns[name] for name in StepTimes._fields))
@@ -223,15 +232,3 @@ def _nearly(shipped: Sequence[_Differences]) -> tuple[str, ...]:
         return ()
     wanted = " and ".join(f"{_CHOICES[name]} {was}" for name, (was, _) in min(near, key=len).items())
     return (f"Step times are the roofline's; with {wanted} they would be calibrated.",)
-
-
-def _share(envelope: Envelope, run: Run) -> float:
-    steps = StepColumns.from_table(_columns(run, StepColumns._fields))
-    is_filled = steps.num_prefill_seqs + steps.num_decode_seqs > 0
-    filled = StepColumns(*(column[is_filled] for column in steps))
-    return float(envelope.is_outside(filled).mean()) if is_filled.any() else 0.0
-
-
-def _columns(run: Run, names: tuple[str, ...]) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
-    table = run.table("steps", names)
-    return {name: np.array(table.column(name).to_pylist(), dtype=np.float64) for name in names}

@@ -77,7 +77,8 @@ def explain(
             print(explain_json(terms, title, size))
         else:
             explain_table(terms, title, sys.stdout)
-        for notice in source.notices:
+        outside = source.outside_text(shape, size)
+        for notice in (*source.notices, *([outside] if outside else [])):
             Messages(quiet=quiet).note(notice)
 
 

@@ -15,7 +15,8 @@ def explain_table(terms: "Sequence[Term]", title: str, file: TextIO) -> None:
     """Prints plain columns, which a narrow terminal wraps but does not cut.
 
     Args:
-        terms: of the cost model; those that take no time and stand for nothing are left out.
+        terms: of the cost model; those that take no time and stand for nothing are left out. Where none has FLOPs or
+            bytes, as in a calibration, none is shown.
         title: what was explained.
         file: where to.
     """
@@ -23,14 +24,21 @@ def explain_table(terms: "Sequence[Term]", title: str, file: TextIO) -> None:
 
     from analysis.console import table_console
 
-    total_s = sum(term.time_s for term in terms)
+    total_s, is_counted = sum(term.time_s for term in terms), any(term.flops or term.num_bytes for term in terms)
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for name in _HEADINGS:
         table.add_column(name, justify="left" if name in ("term", "limited by") else "right", no_wrap=True)
     for term in terms:
         if term.time_s or term.count:
-            sizes = (f"{term.count:g}", f"{term.flops / 1e9:,.2f}", f"{term.num_bytes / 1e6:,.2f}")
-            table.add_row(term.name, *sizes, _ms(term.time_s), f"{100 * term.time_s / total_s:.1f}", term.limited_by)
+            work = (f"{term.flops / 1e9:,.2f}", f"{term.num_bytes / 1e6:,.2f}") if is_counted else ("-", "-")
+            table.add_row(
+                term.name,
+                f"{term.count:g}",
+                *work,
+                _ms(term.time_s),
+                f"{100 * term.time_s / total_s:.1f}",
+                term.limited_by,
+            )
     table.add_row("step", "", "", "", _ms(total_s), "100.0", "")
     # As wide as it needs: a table that is made narrower drops letters.
     console = table_console(file, table_console(file, 1000).measure(table).maximum)

@@ -5,6 +5,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from analysis.flag_names import with_flags
+from analysis.outside_text import outside_text
 from analysis.reporting.markup import element
 from analysis.reporting.subject import Subject
 
@@ -51,6 +52,6 @@ def _step_times(block: Mapping[str, Any] | None) -> Iterator[tuple[str, str, str
         return  # the description says all of a roofline
     assert block is not None, "it has a kind"
     yield "plain", "Step times", " ".join(filter(None, [f"{block.get('kind')}.", block.get("text")]))
-    if block.get("outside_share"):
-        share = f"{100 * block['outside_share']:.2g} % of the steps"
-        yield "warning", "Outside the calibration", f"{share} have shapes that the cost model was not calibrated for."
+    outside = outside_text(block)
+    if outside is not None:
+        yield "warning", "Outside the calibration", outside

@@ -26,6 +26,7 @@ def main(
     """Fit each folder and write its file."""
     with clean_exit():
         target = output or Path(str(resources.files("backends.simulated").joinpath("calibrations")))
+        target.mkdir(parents=True, exist_ok=True)
         for folder in folders:
             calibration = calibrate([read_measured(source) for source in sources(folder)])
             path = target / f"{file_stem(calibration.settings)}.toml"

@@ -30,6 +30,7 @@ def test_a_fitted_model_times_the_steps(tmp_path: Path, trace: Path) -> None:
         "kind": "fitted",
         "text": "made-up, calibrated on H200, held-out error 1.2 %",
         "outside_share": 0.0,
+        "outside": [],
         "host_probe_us": None,
     }
     assert load(run).meta["cost_model"] == {"kind": "fitted", "text": summary["cost_model"]["text"]}
@@ -48,8 +49,13 @@ def test_the_share_of_steps_outside_is_said(tmp_path: Path, trace: Path) -> None
     done = replay(trace, *MODEL, "--cost", cost)
     words = " ".join(done.out.split())
     assert "fitted: made-up, calibrated on H200, held-out error 1.2 %" in words
-    assert "Warning: 12 % of the steps have shapes that it was not calibrated for." in words
-    assert replay(trace, *MODEL, "--cost", cost, "--json").summary["cost_model"]["outside_share"] == 0.125
+    assert (
+        "Warning: 12 % of the steps have shapes that the cost model was not calibrated for: prefill_qk up to 40,000, "
+        "measured up to 10,500 (12 %)." in words
+    )
+    block = replay(trace, *MODEL, "--cost", cost, "--json").summary["cost_model"]
+    assert block["outside_share"] == 0.125
+    assert block["outside"] == [{"size": "prefill_qk", "share": 0.125, "furthest": 40_000.0, "measured": 10_500.0}]
 
 
 def test_an_uncalibrated_replay_says_so(tmp_path: Path, trace: Path) -> None:

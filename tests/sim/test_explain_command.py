@@ -101,3 +101,19 @@ def test_as_json(cost: list[str]) -> None:
 )
 def test_step_that_cannot_be(flags: list[str], part: str) -> None:
     assert part in command("explain", *flags).error
+
+
+def test_a_step_beyond_what_was_measured_is_noted() -> None:
+    assert command("explain").notes == []
+    (note,) = command("explain", "--decode-seqs", 500, "--decode-context", 9000).notes
+    assert note.startswith(
+        "No such step was calibrated for: num_decode_seqs (measured: 256), decode_context (measured: "
+    )
+    (note,) = command("explain", "--decode-seqs", 4, "--eager").notes
+    assert note == "No such step was calibrated for: decode eager."
+
+
+def test_where_a_cost_model_counts_no_work_none_is_shown() -> None:
+    rows = [line.split() for line in command("explain").out.splitlines()[2:-1]]
+    assert all("-" in row and "0.00" not in row for row in rows)
+    assert not any("-" in line.split() for line in command("explain", "--cost", "roofline").out.splitlines())
