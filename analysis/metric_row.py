@@ -14,6 +14,8 @@ TOTALS = (
     "output_throughput",
     "total_token_throughput",
     "num_preemptions",
+    "prefix_hit_tokens",
+    "mean_kv_usage",
     "closed_request_share",
 )
 
