@@ -7,6 +7,7 @@ from rich.table import Table
 
 from analysis.console import table_console
 from analysis.load_curve import LoadCurve, Row
+from analysis.outside_text import share_text
 
 _FIGURES: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("req/s offered", "arrivals_per_s", "{:.2f}".format),
@@ -145,7 +146,7 @@ def remarks(curves: Sequence[LoadCurve]) -> Iterator[str]:
     outside = max(curves, key=_outside_share)
     if _outside_share(outside) > 0:
         yield (
-            f"Up to {100 * _outside_share(outside):.2g}% of the steps lie outside what the cost model was fitted to "
+            f"Up to {share_text(_outside_share(outside))} of the steps lie outside what the cost model was fitted to "
             f"({_name(outside)})."
         )
     if closed > 0:

@@ -114,7 +114,8 @@ def _calibration(text: str, where: str) -> Calibration:
         raise SheetError(f"{where} is not valid TOML: {error}.") from None
     if (table.pop("format", None), table.pop("format_version", None)) != (FORMAT, FORMAT_VERSION):
         raise SheetError(
-            f"{where} is no calibration of this release: format must be {FORMAT!r} and format_version {FORMAT_VERSION}."
+            f"{where} is no calibration of this release: format must be {FORMAT!r} and format_version "
+            f"{FORMAT_VERSION}; make it anew with `sim calibrate`."
         )
     parts: dict[str, Any] = {name: table.pop(name, {}) for name in _PARTS}
     if table:

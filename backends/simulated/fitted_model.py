@@ -64,6 +64,8 @@ class FittedModel:
         device_s = larger(device_s, rates.launches_s)
         if self._least is not None:
             device_s = larger(device_s, self._least.of(steps))
+            if not is_absent(steps.shared_context):
+                device_s = larger(device_s, rates.products_s + self._attention.least(steps, rates.attention))
         host_s = rates.host_s + _grows(steps) * self._block_s + steps.num_admitted * self._admission_s
         host_s = host_s + is_present(steps.num_released) * self._release_s + steps.decode_context * self._listed_s
         return StepTimes(device_s + host_s, device_s)

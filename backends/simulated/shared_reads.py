@@ -11,8 +11,10 @@ def shared_reads(steps: StepColumns[Value]) -> Value:
 
         held in common   (d + c - 1) P
         read again       (d - 1) P      by decode rows, which one kernel serves; chunks have their own
+
+    The longest row is never among them.
     """
     decodes, others = steps.num_decode_seqs, steps.num_prefill_seqs
     among = larger(decodes - 1.0, 0.0) / larger(decodes + others - 1.0, 1.0)
     shared = steps.shared_context * among
-    return shared - larger(shared - steps.decode_context, 0.0)
+    return shared - larger(shared - (steps.decode_context - steps.max_decode_context), 0.0)

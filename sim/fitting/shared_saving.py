@@ -18,14 +18,16 @@ _WEIGHT = 0.01
 
 
 def shared_saving(blank: FittedTimes, samples: Samples) -> float:
-    """`AttentionTimes.shared_saving` as captured steps of decode rows alone show it; 0 if rows of none share blocks.
+    """`AttentionTimes.shared_saving` as steps of decode rows alone show it; 0 if rows of none share blocks.
 
-    It is a factor of other numbers, so for each guess these are fitted anew, and the guess with the least errors is
-    taken; less if little depends on it. It is a matter of the kernels: on an H200 flash-attn 4, whose programs start at
-    the first token of their rows all at once, saves nearly all, and flash-attn 2, which cuts contexts into pieces, a
-    third.
+    Captured ones are preferred, since others may wait for launches. The number is a factor of others, so for each guess
+    these are fitted anew, and the guess with the least errors is taken; less if little depends on it. It is a matter of
+    the kernels: on an H200 flash-attn 4, whose programs start at the first token of their rows all at once, saves
+    nearly all, and flash-attn 2, which cuts contexts into pieces, a third.
     """
-    rows: Flags = (samples.steps.num_prefill_seqs == 0) & (samples.steps.graph_size > 0)
+    rows: Flags = samples.steps.num_prefill_seqs == 0
+    captured: Flags = rows & (samples.steps.graph_size > 0)
+    rows = captured if captured.any() else rows
     if not samples.steps.shared_context[rows].any():
         return 0.0
     every = -(-int(rows.sum()) // _MAX_STEPS)
@@ -50,4 +52,6 @@ def _best(blank: FittedTimes, samples: Samples) -> float:
         errors = (matrix @ found - device_s) / samples.scale_s
         return float((errors**2).sum()) * (1 + _WEIGHT * saving**2)
 
-    return float(minimize_scalar(error, bounds=(0.0, 1.0), method="bounded", options={"xatol": _TOLERANCE}).x)
+    found = float(minimize_scalar(error, bounds=(0.0, 1.0), method="bounded", options={"xatol": _TOLERANCE}).x)
+    # The search comes near the ends, not to them; of equal ones the smallest is taken.
+    return min((0.0, found, 1.0), key=error)

@@ -18,6 +18,8 @@ from sim.errors import SimError
 
 FORMAT = "twinserve-profile"
 FORMAT_VERSION = 3
+_VERSION_WITHOUT_SHARING, _SHARED = 2, "shared_context"
+"""The loads of such a profile share nothing, and this column is missing."""
 META_KEY = b"twinserve"
 _OF_A_RUN = ("step", "num_waiting", "num_running", "num_used_blocks")
 """Columns of a run's steps that say nothing about a step's time."""
@@ -76,7 +78,9 @@ def read_profile(path: Path) -> Profile:
         raise SimError(f"{path} is no profile: give a file that `sim profile` has written.") from error
     if not isinstance(meta, dict):
         raise SimError(f"{path} is no profile: give a file that `sim profile` has written.")
-    if (meta.get("format"), meta.get("format_version")) != (FORMAT, FORMAT_VERSION):
+    if (meta.get("format"), meta.get("format_version")) == (FORMAT, _VERSION_WITHOUT_SHARING):
+        table = _with_sharing(table)
+    elif (meta.get("format"), meta.get("format_version")) != (FORMAT, FORMAT_VERSION):
         raise SimError(
             f"{path} has format {meta.get('format')!r}, version {meta.get('format_version')!r}; this program reads "
             f"{FORMAT}, version {FORMAT_VERSION}. Take the profile again."
@@ -84,6 +88,11 @@ def read_profile(path: Path) -> Profile:
     table = conformed(table, _SCHEMA, path)
     columns = {name: np.array(table.column(name).to_pylist(), dtype=np.float64) for name in _SCHEMA.names}
     return Profile(columns, meta)
+
+
+def _with_sharing(table: pa.Table) -> pa.Table:
+    nothing = pa.array([0] * len(table), pa.int64())
+    return table if _SHARED in table.column_names else table.append_column(_SHARED, nothing)
 
 
 def _values(column: NDArray[np.float64], field: "pa.Field[Any]") -> list[Any]:

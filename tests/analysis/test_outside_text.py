@@ -24,6 +24,11 @@ def test_what_is_outside_is_named(outside: list[dict[str, object]], said: str) -
     assert outside_text({"outside_share": 0.625, "outside": outside}) == said
 
 
+def test_nearly_all_is_a_plain_number() -> None:
+    assert str(outside_text({"outside_share": 0.997})).startswith("100 % of the steps")
+    assert str(outside_text({"outside_share": 0.00234})).startswith("0.23 % of the steps")
+
+
 @pytest.mark.parametrize("block", [{}, {"outside_share": None}, {"outside_share": 0.0, "outside": []}])
 def test_nothing_is_said_where_nothing_is_outside(block: dict[str, object]) -> None:
     assert outside_text(block) is None

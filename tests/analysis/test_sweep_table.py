@@ -95,4 +95,4 @@ def test_step_times_of_several_kinds_are_not_taken_for_a_difference_of_settings(
 
 def test_steps_outside_what_was_fitted_are_said() -> None:
     rows = [load_row(rate, span_s=50, drain_s=1, outside_share=share) for rate, share in ((1, 0.01), (2, 0.123))]
-    assert printed(*rows)[-1] == "Up to 12% of the steps lie outside what the cost model was fitted to (vllm)."
+    assert printed(*rows)[-1] == "Up to 12 % of the steps lie outside what the cost model was fitted to (vllm)."

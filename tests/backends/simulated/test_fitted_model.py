@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.cost_model import StepColumns, StepTimes
+from backends.simulated.calibration_file import shipped_calibrations
 from backends.simulated.fitted_model import FittedModel
 from backends.simulated.gpu_sheet import GpuSheet, load_gpu_sheet
 from backends.simulated.least_time import LeastTime
@@ -72,12 +75,45 @@ def test_terms_add_up(step: tuple[StepShape, int | None], scale: float) -> None:
 
 @pytest.mark.parametrize(("num_rows", "places"), [(4, 4), (16, 16), (32, 32), (128, 32)])
 def test_rows_that_share_blocks_are_saved_a_part_of_their_reading(num_rows: int, places: int) -> None:
-    """Half of it, of the rows that fill the device together; 32 places are taken by rows at once."""
+    """Half of it, of the rows that fill the device together; 32 places are taken by rows at once.
+
+    What they read less goes on while the longest row reads, which then has as much more for itself.
+    """
     rows, shared = [Row(1, 1999)] * num_rows, (num_rows - 1) * 1500
     apart, together = shape_of(rows), shape_of(rows, shared_context=shared)
     token_us = np.interp(num_rows, (1, 16, 256), (24.0, 26.0, 29.5)) / 1000
+    tail_us = np.interp(num_rows, (1, 16, 256), (3.0, 20.0, 200.0)) / 1000
     saved_s = times(apart, num_rows).device_s - times(together, num_rows).device_s
-    assert saved_s == pytest.approx(1e-6 * 0.5 * shared * token_us * places / num_rows)
+    assert saved_s == pytest.approx(
+        1e-6 * 0.5 * shared * places / num_rows * (token_us - tail_us * places / 32 / num_rows)
+    )
+
+
+@pytest.mark.parametrize("name", [name for name, _ in shipped_calibrations()])
+@pytest.mark.parametrize("prefix", [1024, 4096, 30_720])
+def test_many_users_of_one_prompt_are_never_quicker_than_fewer(name: str, prefix: int) -> None:
+    """Within what tables of measured times are uneven by."""
+    calibration = dict(shipped_calibrations())[name]
+    least = LeastTime(ModelShard(load_model_sheet(calibration.settings.model), 1), GPU)
+    model = FittedModel(calibration.times, least)
+    shapes = [
+        shape_of([Row(1, prefix - 1)] * n, shared_context=(n - 1) * prefix) for n in (1, 2, 4, 8, 16, 32, 64, 256)
+    ]
+    times_s = [model.step_times(StepColumns.one_row(shape, shape.num_decode_seqs)).device_s for shape in shapes]
+    assert all(more > 0.96 * max(times_s[:number]) for number, more in enumerate(times_s) if number)
+
+
+def test_a_row_that_shares_all_of_its_context_costs_what_one_alone_does() -> None:
+    """If all is saved; the tables say 30 us for 1,000 tokens of one row and 9 more of the longest one."""
+    whole = replace(fitted_times().attention, shared_saving=1.0)
+    model = FittedModel(replace(fitted_times(), attention=whole), LeastTime(ModelShard(MODEL, 1), GPU))
+    one, four = [
+        model.step_times(StepColumns.one_row(shape_of([Row(1, 999)] * n, shared_context=(n - 1) * 1000), 4)).device_s
+        for n in (1, 4)
+    ]
+    alone_us = 30 + 9 * (1 - 1 / 32)
+    assert four >= one - 1e-6 * 0.3
+    assert four - 1e-6 * (1200 + 10 * 3 / 7 + 4 * 0.3) >= 1e-6 * alone_us * (1 - 1e-9)
 
 
 def test_no_step_is_faster_than_what_is_read_once() -> None:

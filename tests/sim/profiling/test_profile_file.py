@@ -28,6 +28,17 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert read.meta["settings"] == {"model": "m"}
 
 
+def test_a_profile_without_sharing_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "p.parquet"
+    write_profile(profile(), path)
+    schema = {META_KEY: json.dumps({"format": "twinserve-profile", "format_version": 2, "settings": {"model": "m"}})}
+    pq.write_table(pq.read_table(path).drop_columns("shared_context").replace_schema_metadata(schema), path)
+    assert read_profile(path).columns["shared_context"].tolist() == [0.0, 0.0]
+    pq.write_table(pq.read_table(path).drop_columns("max_query"), path)
+    with pytest.raises(RunError, match="lacks the column max_query"):
+        read_profile(path)
+
+
 def test_other_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     path.write_text("text")
