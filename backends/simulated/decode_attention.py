@@ -61,7 +61,7 @@ class DecodeAttention:
             band: of the longest context.
         """
         padded, has_rows = larger(num_rows, graph_size), is_present(num_rows)
-        one = larger(num_rows - num_rows, 1.0)
+        one = larger(num_rows - num_rows, 1.0)  # a number or a column, as the rows are
         alone_us = self._call.at(one, band) + self._even.at(one, band)
         tail_us = self._tail.at(one, band) * (1.0 - 1.0 / larger(self._full_rows, 1.0))
         return AttentionRates(

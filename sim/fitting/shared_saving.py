@@ -46,7 +46,7 @@ def _best(blank: FittedTimes, samples: Samples) -> float:
     device_s: FloatColumn = samples.times.device_s
 
     def error(saving: float) -> float:
-        # The matrix is linear in it.
+        # But for tails that come or go, the matrix is linear in it.
         matrix = without.matrix + saving * (full.matrix - without.matrix)
         found = fit_relative(matrix, device_s, samples.scale_s, without.wishes)
         errors = (matrix @ found - device_s) / samples.scale_s
