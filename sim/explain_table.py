@@ -33,7 +33,7 @@ def explain_table(terms: "Sequence[Term]", title: str, file: TextIO) -> None:
             work = (f"{term.flops / 1e9:,.2f}", f"{term.num_bytes / 1e6:,.2f}") if is_counted else ("-", "-")
             table.add_row(
                 term.name,
-                f"{term.count:g}",
+                f"{term.count:.12g}",
                 *work,
                 _ms(term.time_s),
                 f"{100 * term.time_s / total_s:.1f}",
