@@ -13,8 +13,9 @@ from sim.fitting.samples import Flags, Samples
 _MAX_STEPS = 8000
 """More are thinned out: this is one number."""
 _TOLERANCE = 0.02
-_WEIGHT = 0.01
-"""To save all must lower the sum of squared errors by so much of it: a few steps that share a little say nothing."""
+_WEIGHT = 0.05
+"""To save all must lower the sum of squared errors by so much of that of the steps that share: where these are few, or
+hardly depend on it, little is saved."""
 
 
 def shared_saving(blank: FittedTimes, samples: Samples) -> float:
@@ -45,13 +46,18 @@ def _best(blank: FittedTimes, samples: Samples) -> float:
     without, full = (DeviceDesign(with_saving(blank, saving), samples) for saving in (0.0, 1.0))
     device_s: FloatColumn = samples.times.device_s
 
-    def error(saving: float) -> float:
+    def errors(saving: float) -> FloatColumn:
         # But for tails that come or go, the matrix is linear in it.
         matrix = without.matrix + saving * (full.matrix - without.matrix)
         found = fit_relative(matrix, device_s, samples.scale_s, without.wishes)
-        errors = (matrix @ found - device_s) / samples.scale_s
-        return float((errors**2).sum()) * (1 + _WEIGHT * saving**2)
+        relative: FloatColumn = (matrix @ found - device_s) / samples.scale_s
+        return relative
 
-    found = float(minimize_scalar(error, bounds=(0.0, 1.0), method="bounded", options={"xatol": _TOLERANCE}).x)
+    weight = _WEIGHT * float((errors(0.0)[samples.steps.shared_context > 0] ** 2).sum())
+
+    def cost(saving: float) -> float:
+        return float((errors(saving) ** 2).sum()) + weight * saving**2
+
+    found = float(minimize_scalar(cost, bounds=(0.0, 1.0), method="bounded", options={"xatol": _TOLERANCE}).x)
     # The search comes near the ends, not to them; of equal ones the smallest is taken.
-    return min((0.0, found, 1.0), key=error)
+    return min((0.0, found, 1.0), key=cost)
