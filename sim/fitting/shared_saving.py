@@ -24,7 +24,7 @@ def shared_saving(blank: FittedTimes, samples: Samples) -> float:
     Captured ones are preferred, since others may wait for launches. The number is a factor of others, so for each guess
     these are fitted anew, and the guess with the least errors is taken; less if little depends on it. It is a matter of
     the kernels: on an H200 flash-attn 4, whose programs start at the first token of their rows all at once, saves
-    nearly all, and flash-attn 2, which cuts contexts into pieces, a third.
+    all, and flash-attn 2, which cuts contexts into pieces, about a quarter.
     """
     rows: Flags = samples.steps.num_prefill_seqs == 0
     captured: Flags = rows & (samples.steps.graph_size > 0)
