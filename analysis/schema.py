@@ -65,7 +65,7 @@ STEPS = _schema(
     Column(
         "shared_context",
         _INT,
-        "tokens of KV blocks that several running requests hold, counted for each of them but one",
+        "tokens of KV blocks that several requests hold, counted for each of them but one",
     ),
     Column("num_sampled", _INT, "rows that yield a token"),
     Column("num_new_blocks", _INT, "KV blocks handed out for this step, prefix hits not counted"),

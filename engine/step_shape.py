@@ -21,8 +21,8 @@ class StepShape(NamedTuple):
         decode_context: over decode rows, sum of context.
         decode_context_sq: over decode rows, sum of (context squared): with the sum it gives how unlike contexts are.
         max_decode_context: largest context of a decode row; 0 without.
-        shared_context: tokens of blocks that several running requests hold, counted for each of them but one: what a
-            step reads again that it has read for another row.
+        shared_context: tokens of blocks that several requests hold, whether they have a row or not, counted for each of
+            them but one: what a step of all of them reads again.
         num_sampled: rows that yield a token.
         num_new_blocks: blocks handed out for this batch, hits not counted.
         num_admitted: requests that got their blocks in this batch, resumed ones included.

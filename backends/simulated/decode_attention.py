@@ -2,7 +2,7 @@
 
 from typing import Generic, NamedTuple
 
-from backends.cost_model import StepColumns, Value, is_present, larger, square_root
+from backends.cost_model import StepColumns, Value, is_absent, is_present, larger, square_root
 from backends.simulated.curve import Band, Bands, Curves
 from backends.simulated.fitted_times import AttentionTimes
 from backends.simulated.shared_reads import shared_reads
@@ -75,19 +75,26 @@ class DecodeAttention:
             alone_token_s=(self._token.at(one, band) + tail_us) * _PER_1K,
         )
 
-    def time(self, steps: StepColumns[Value], rates: AttentionRates[Value]) -> Value:
+    def saved(self, steps: StepColumns[Value], rates: AttentionRates[Value]) -> Value:
+        """Tokens that are not read again, since another row reads the same block."""
+        if is_absent(steps.shared_context):
+            return steps.shared_context
+        # Rows that start together share; the later ones come when a place is free, each at its own time.
+        return shared_reads(steps) * (self._saved_rows * rates.share / larger(steps.num_decode_seqs, 1.0))
+
+    def time(self, steps: StepColumns[Value], rates: AttentionRates[Value], saved: Value) -> Value:
         """Seconds; 0 without decode rows."""
         num_rows, context, squares = larger(steps.num_decode_seqs, 1.0), steps.decode_context, steps.decode_context_sq
         mean = context / num_rows
         deviation = square_root(larger(squares / num_rows - mean * mean, 0.0))
-        read = context - self._saved(steps, rates)
+        read = context - saved
         # Less is read beside the longest row, so more of it is its own: rows with all in common take as long as one.
         top = read / num_rows * rates.share + deviation * rates.spread
         tail = larger(steps.max_decode_context - top, 0.0)
         evenness = context * context / larger(squares * num_rows, 1.0)
         return rates.call_s + evenness * rates.even_s + read * rates.token_s + tail * rates.tail_s
 
-    def least(self, steps: StepColumns[Value], rates: AttentionRates[Value]) -> Value:
+    def least(self, steps: StepColumns[Value], rates: AttentionRates[Value], saved: Value) -> Value:
         """Seconds that no step of rows which share is below: those of its longest row alone, as far as all is shared.
 
         Tables are fitted to rows that share little or nothing; beyond, they would let many users of one prompt be
@@ -95,10 +102,5 @@ class DecodeAttention:
         """
         num_rows, context = steps.num_decode_seqs, larger(steps.decode_context, 1.0)
         # Of n rows all of which have all in common, 1 / n is no saving.
-        alike = self._saved(steps, rates) / context * (num_rows / larger(num_rows - 1.0, 1.0))
+        alike = saved / context * (num_rows / larger(num_rows - 1.0, 1.0))
         return alike * (rates.alone_s + steps.max_decode_context * rates.alone_token_s)
-
-    def _saved(self, steps: StepColumns[Value], rates: AttentionRates[Value]) -> Value:
-        """Tokens that are not read again."""
-        # Rows that start together share; the later ones come when a place is free, each at its own time.
-        return shared_reads(steps) * (self._saved_rows * rates.share / larger(steps.num_decode_seqs, 1.0))

@@ -58,14 +58,15 @@ class FittedModel:
     def step_times(self, steps: StepColumns[Value]) -> StepTimes[Value]:
         """Times of the given steps, row by row."""
         rates = self._rates(steps)
-        device_s = rates.products_s + self._attention.time(steps, rates.attention)
+        saved = self._attention.saved(steps, rates.attention)
+        device_s = rates.products_s + self._attention.time(steps, rates.attention, saved)
         if not is_absent(steps.num_prefill_seqs):
             device_s = device_s + self._chunk_attention(steps, rates)
         device_s = larger(device_s, rates.launches_s)
         if self._least is not None:
             device_s = larger(device_s, self._least.of(steps))
-            if not is_absent(steps.shared_context):
-                device_s = larger(device_s, rates.products_s + self._attention.least(steps, rates.attention))
+            if not is_absent(saved):
+                device_s = larger(device_s, rates.products_s + self._attention.least(steps, rates.attention, saved))
         host_s = rates.host_s + _grows(steps) * self._block_s + steps.num_admitted * self._admission_s
         host_s = host_s + is_present(steps.num_released) * self._release_s + steps.decode_context * self._listed_s
         return StepTimes(device_s + host_s, device_s)
@@ -81,7 +82,8 @@ class FittedModel:
         """
         steps = StepColumns.one_row(shape, graph_size)
         rates, times = self._rates(steps), self.step_times(steps)
-        attention_s, chunks_s = self._attention.time(steps, rates.attention), self._chunk_attention(steps, rates)
+        saved = self._attention.saved(steps, rates.attention)
+        attention_s, chunks_s = self._attention.time(steps, rates.attention, saved), self._chunk_attention(steps, rates)
         work_s = rates.products_s + attention_s + chunks_s
         waits_s = larger(rates.launches_s - work_s, 0.0)
         host = self._host

@@ -18,8 +18,9 @@ from sim.errors import SimError
 
 FORMAT = "twinserve-profile"
 FORMAT_VERSION = 3
-_VERSION_WITHOUT_SHARING, _SHARED = 2, "shared_context"
-"""The loads of such a profile share nothing, and this column is missing."""
+_VERSION_WITHOUT_SHARING = 2
+"""Loads of such a profile share nothing, and it lacks the column that says so."""
+_SHARED = "shared_context"
 META_KEY = b"twinserve"
 _OF_A_RUN = ("step", "num_waiting", "num_running", "num_used_blocks")
 """Columns of a run's steps that say nothing about a step's time."""
